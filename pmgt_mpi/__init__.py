@@ -1,0 +1,23 @@
+"""Decentralized optimization on real MPI ranks.
+
+Nothing heavy is imported here: a program that sets its environment before numpy and MPI
+are loaded must be able to import this package first.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+__all__ = ["Result", "__version__", "solve"]
+
+if TYPE_CHECKING:
+    from pmgt_mpi.runtime.api import Result, solve
+
+
+def __getattr__(name: str) -> Any:
+    if name in ("solve", "Result"):
+        from pmgt_mpi.runtime import api
+
+        return getattr(api, name)
+    raise AttributeError(f"module 'pmgt_mpi' has no attribute '{name}'")

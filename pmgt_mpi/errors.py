@@ -1,0 +1,13 @@
+"""What can go wrong, as exceptions that carry a sentence for the user."""
+
+from __future__ import annotations
+
+
+class UserError(Exception):
+    """Wrong input. Told once, by rank 0, without a traceback; exit code 2.
+
+    The message says what is wrong, where (file and key, or file and row), what was
+    expected, and what to do.
+    """
+
+    exit_code = 2
