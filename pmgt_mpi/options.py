@@ -1,0 +1,42 @@
+"""Types of options: the annotations from which a section of the config is checked.
+
+An option is a keyword-only parameter of a registered class or function. Its annotation
+is all that the config needs to check it; on the ranks that do not read the config the
+annotations cost nothing.
+"""
+
+from __future__ import annotations
+
+from math import inf
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from annotated_types import Ge, Interval
+
+Positive = Annotated[float, Interval(gt=0, lt=inf)]
+NonNegative = Annotated[float, Interval(ge=0, lt=inf)]
+Probability = Annotated[float, Interval(gt=0, le=1)]
+Count = Annotated[int, Ge(1)]
+"""A number of things of which there is at least one."""
+
+AUTO: Any = "auto"
+"""A practical default, made a number when the problem and the network are known."""
+
+SQRT: Any = "sqrt"
+"""The square root of an agent's rows: the batch size of the paper's Corollary 1."""
+
+SECTION: Any = "section"
+"""What the section [mixing] says."""
+
+# The parameters of algorithms. A config may hold a word in place of a number: "auto",
+# or "theory" for the paper's formula. `resolve` makes every word a number before the
+# first step, so in an algorithm's own code they are numbers.
+if TYPE_CHECKING:
+    StepSize = float
+    Momentum = float
+    BatchSize = int
+    MixRounds = int
+else:
+    StepSize = Positive | Literal["auto", "theory"]
+    Momentum = Probability | Literal["auto", "theory"]
+    BatchSize = Count | Literal["sqrt"]
+    MixRounds = Count | Literal["auto", "theory", "section"]
