@@ -1,0 +1,56 @@
+"""Random streams, all derived from the one seed of a run.
+
+A stream belongs to a purpose (``data``, ``graph``, or an algorithm's label) and to a
+part of it: the stream that all agents share, or the one that is an agent's own. Adding
+an algorithm to a config, or moving it, changes no other stream.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+BLOCK = 1 << 14
+"""Indices drawn at a time; drawing them one minibatch at a time costs more."""
+
+
+def seed_sequence(seed: int, purpose: str, *key: int) -> np.random.SeedSequence:
+    """Seed of one purpose, independent of all others."""
+    digest = hashlib.blake2b(purpose.encode(), digest_size=16).digest()
+    words = np.frombuffer(digest, "<u4").tolist()
+    return np.random.SeedSequence(seed, spawn_key=(*words, *key))
+
+
+def stream(seed: int, purpose: str, *key: int) -> np.random.Generator:
+    """Random stream of one purpose."""
+    return np.random.default_rng(seed_sequence(seed, purpose, *key))
+
+
+class IndexStream:
+    """Indices uniform on {0, …, n−1}, with replacement, drawn in blocks.
+
+    Parameters
+    ----------
+    rng
+        The stream they are drawn from; it serves nothing else.
+    n
+        How many there are to draw from.
+    """
+
+    def __init__(self, rng: np.random.Generator, n: int) -> None:
+        self._rng = rng
+        self._n = n
+        self._block: NDArray[np.int64] = np.empty(0, np.int64)
+        self._used = 0
+
+    def draw(self, b: int) -> NDArray[Any]:
+        """Draw the next b indices; what is left of a block too short is dropped."""
+        if self._used + b > len(self._block):
+            self._block = self._rng.integers(0, self._n, max(b, BLOCK - BLOCK % b))
+            self._used = 0
+        drawn = self._block[self._used : self._used + b]
+        self._used += b
+        return drawn
