@@ -1,0 +1,34 @@
+"""Topologies, gossip weights and the spectrum: what agent 0 builds at set-up."""
+
+from __future__ import annotations
+
+from pmgt_mpi.registry import Registry
+
+TOPOLOGIES = Registry(
+    "graph",
+    {
+        "ring": "pmgt_mpi.graphs.fixed:ring",
+        "path": "pmgt_mpi.graphs.fixed:path",
+        "star": "pmgt_mpi.graphs.fixed:star",
+        "complete": "pmgt_mpi.graphs.fixed:complete",
+        "grid": "pmgt_mpi.graphs.fixed:grid",
+        "torus": "pmgt_mpi.graphs.fixed:torus",
+        "hypercube": "pmgt_mpi.graphs.fixed:hypercube",
+        "exponential": "pmgt_mpi.graphs.fixed:exponential",
+        "erdos-renyi": "pmgt_mpi.graphs.drawn:erdos_renyi",
+        "random-regular": "pmgt_mpi.graphs.drawn:random_regular",
+        "two-neighbours": "pmgt_mpi.graphs.drawn:two_neighbours",
+        "random-two-out": "pmgt_mpi.graphs.drawn:random_two_out",
+    },
+)
+"""Functions ``(m, rng, *, options…) -> nx.Graph`` on the nodes 0 … m − 1."""
+
+WEIGHTS = Registry(
+    "weights",
+    {
+        "laplacian": "pmgt_mpi.graphs.weights:laplacian",
+        "metropolis": "pmgt_mpi.graphs.weights:metropolis",
+        "best-constant": "pmgt_mpi.graphs.weights:best_constant",
+    },
+)
+"""Functions ``(L: Laplacian) -> (W, extremes of W)``."""

@@ -1,0 +1,117 @@
+"""From a section of the config, or from Python objects, to a network."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import networkx as nx
+import numpy as np
+
+from pmgt_mpi.errors import UserError
+from pmgt_mpi.graphs import TOPOLOGIES, WEIGHTS
+from pmgt_mpi.graphs.checks import (
+    check_edges,
+    checked_spectrum,
+    checked_symmetric,
+    support,
+)
+from pmgt_mpi.graphs.closed_forms import CLOSED_FORMS
+from pmgt_mpi.graphs.given import check_size, read_graph, simple_graph
+from pmgt_mpi.graphs.laplacian import Laplacian
+from pmgt_mpi.graphs.matrix import as_matrix, read_matrix
+from pmgt_mpi.graphs.network import Network
+from pmgt_mpi.graphs.spectrum import Extremes, Matrix
+
+
+def build_network(
+    m: int,
+    rng: np.random.Generator,
+    *,
+    topology: str | Path | nx.Graph | None = None,
+    options: Mapping[str, Any] | None = None,
+    weights: str | Path | Any = "laplacian",
+) -> Network:
+    """Build the network of m agents.
+
+    Parameters
+    ----------
+    m
+        Number of agents.
+    rng
+        The graph's stream; only the random topologies draw from it.
+    topology
+        A name in `TOPOLOGIES`, a file (as a `Path`) or a networkx graph. None if the
+        graph is that of a given W.
+    options
+        Options of the named topology.
+    weights
+        A name in `WEIGHTS`, a file (as a `Path`) or a matrix W.
+    """
+    graph, known, topology_name = _graph(m, rng, topology, options or {})
+    if isinstance(weights, str):
+        if graph is None:
+            raise UserError(
+                f"[network] weights = '{weights}' needs a graph; give topology or file"
+            )
+        spread = WEIGHTS.load(weights)
+        if m == 1:
+            W, spectrum = as_matrix(np.ones((1, 1)), weights), Extremes(0.0, 0.0)
+        else:
+            W, spectrum = spread(Laplacian(graph, known))
+        weights_name = weights
+    else:
+        W, spectrum, weights_name = _given_weights(m, graph, weights)
+    W.sort_indices()
+    return Network(
+        W=W,
+        topology=topology_name,
+        weights=weights_name,
+        lambda_2=spectrum.largest,
+        lambda_min=spectrum.smallest,
+    )
+
+
+def _graph(
+    m: int,
+    rng: np.random.Generator,
+    topology: str | Path | nx.Graph | None,
+    options: Mapping[str, Any],
+) -> tuple[nx.Graph | None, Extremes | None, str]:
+    """Give the graph, what is known of its Laplacian's spectrum, and its name."""
+    if topology is None:
+        return None, None, "support of W"
+    if isinstance(topology, str):
+        graph = TOPOLOGIES.load(topology)(m, rng, **options)
+        closed_form = CLOSED_FORMS.get(topology) if m > 1 else None
+        return graph, closed_form(m, **options) if closed_form else None, topology
+    if isinstance(topology, Path):
+        graph, where, name = read_graph(topology), str(topology), topology.name
+    else:
+        where = name = "networkx graph"
+        graph = simple_graph(topology, where)
+    check_size(graph, m, where)
+    return graph, None, name
+
+
+def _given_weights(
+    m: int, graph: nx.Graph | None, weights: Path | Any
+) -> tuple[Matrix, Extremes, str]:
+    """Give a W from outside after all checks, its spectrum and its name."""
+    if isinstance(weights, Path):
+        W, where, name = read_matrix(weights), str(weights), weights.name
+    else:
+        where = name = "W"
+        W = as_matrix(weights, where)
+    if W.shape[0] != m:
+        n = W.shape[0]
+        raise UserError(
+            f"{where}: W is {n} × {n}, but the number of agents is {m}; start {n} "
+            f"ranks (mpirun -n {n}) or give a W of {m} × {m}"
+        )
+    W = checked_symmetric(W, where)
+    if graph is not None:
+        check_edges(W, graph, where)
+    simple_graph(support(W), where)
+    return W, checked_spectrum(W, where), name

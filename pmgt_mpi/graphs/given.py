@@ -1,0 +1,153 @@
+"""A graph that comes from outside: read from a file, or handed over in Python."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from pathlib import Path
+from typing import Any
+from xml.etree.ElementTree import ParseError
+
+import networkx as nx
+
+from pmgt_mpi.errors import UserError
+
+
+def read_graph(path: Path) -> nx.Graph:
+    """Read a GraphML file (``.graphml``, ``.xml``) or, under any other name, edges.
+
+    A line of an edge list is two node names with blanks or a comma between; what
+    follows them is ignored, as the weights come from `weights`, and so is what follows
+    a ``#``. An edge may be named more than once, from either end. The nodes become the
+    agents as `simple_graph` says.
+    """
+    graphml = path.suffix.lower() in {".graphml", ".xml"}
+    return simple_graph(
+        _read_graphml(path) if graphml else _read_edges(path), str(path)
+    )
+
+
+def _read_graphml(path: Path) -> nx.Graph:
+    try:
+        return nx.read_graphml(path)
+    except OSError as error:
+        raise unreadable(path, error) from error
+    except ParseError as error:
+        raise UserError(
+            f"{path}: not well-formed XML ({error}); expected a GraphML file"
+        ) from error
+    except (nx.NetworkXException, KeyError, ValueError, TypeError) as error:
+        raise UserError(
+            f"{path}: not a GraphML graph ({error}); write it with "
+            "networkx.write_graphml, or give an edge list"
+        ) from error
+
+
+def _read_edges(path: Path) -> nx.Graph:
+    graph = nx.Graph()
+    for number, line in text_lines(path):
+        names = line.partition("#")[0].replace(",", " ").split()
+        if not names:
+            continue
+        if len(names) == 1:
+            raise UserError(
+                f"{path}: line {number}: expected two node names, found only "
+                f"'{names[0]}'; write one edge a line, such as '0 1'"
+            )
+        if names[0] == names[1]:
+            raise _self_loop(f"{path}: line {number}", names[0])
+        graph.add_edge(names[0], names[1])
+    return graph
+
+
+def text_lines(path: Path) -> Iterable[tuple[int, str]]:
+    """Number and text of each line of a file, from 1."""
+    try:
+        with path.open(encoding="utf-8") as file:
+            yield from enumerate(file, start=1)
+    except OSError as error:
+        raise unreadable(path, error) from error
+    except UnicodeDecodeError as error:
+        raise UserError(f"{path}: not a text file; expected UTF-8 text") from error
+
+
+def unreadable(path: Path, error: OSError) -> UserError:
+    """Say that the file cannot be read, and why."""
+    reason = error.strerror or error
+    return UserError(f"{path}: cannot be read: {reason}; check the path in [network]")
+
+
+def simple_graph(graph: nx.Graph, where: str) -> nx.Graph:
+    """Check a graph and rename its nodes 0 … m − 1, in sorted order.
+
+    Node names that are all integers, or integers written out, are sorted as numbers,
+    others as Python compares them (strings by their letters), and those that cannot be
+    compared as strings. So a graph on 0 … m − 1 keeps its names.
+    """
+    if not len(graph):
+        raise UserError(f"{where}: the graph has no nodes; expected one for each agent")
+    if graph.is_directed():
+        raise UserError(
+            f"{where}: the graph is directed, but messages go both ways along an edge; "
+            'give an undirected graph (in GraphML: edgedefault="undirected")'
+        )
+    for node, _ in nx.selfloop_edges(graph):
+        raise _self_loop(where, node)
+    _check_connected(graph, where)
+    agent = {name: i for i, name in enumerate(_sorted(graph))}
+    simple = nx.empty_graph(len(agent))
+    simple.add_edges_from((agent[u], agent[v]) for u, v in graph.edges())
+    return simple
+
+
+def _self_loop(where: str, node: Hashable) -> UserError:
+    return UserError(
+        f"{where}: edge from '{node}' to itself; remove it, as an agent's own weight "
+        "W_ii comes from `weights`"
+    )
+
+
+def _sorted(names: Iterable[Any]) -> list[Any]:
+    names = list(names)
+    try:
+        number = {name: int(name) for name in names}
+    except (TypeError, ValueError):
+        number = {}
+    if len(set(number.values())) == len(names):  # '1' and '01' are two names
+        return sorted(names, key=number.__getitem__)
+    try:
+        return sorted(names)
+    except TypeError:
+        return sorted(names, key=str)
+
+
+def _check_connected(graph: nx.Graph, where: str) -> None:
+    parts = sorted(
+        (_sorted(part) for part in nx.connected_components(graph)),
+        key=lambda p: -len(p),
+    )
+    if len(parts) == 1:
+        return
+    shown = [_shortened(part) for part in parts[:3]]
+    if len(parts) > 3:
+        shown.append(f"{len(parts) - 3} more")
+    raise UserError(
+        f"{where}: the graph is not connected: its parts are "
+        f"{', '.join(shown[:-1])} and {shown[-1]}; add edges between them"
+    )
+
+
+def _shortened(part: list[Hashable]) -> str:
+    names = [str(name) for name in part]
+    if len(names) > 8:
+        names = [*names[:6], f"… ({len(names)} nodes)"]
+    return "{" + ", ".join(names) + "}"
+
+
+def check_size(graph: nx.Graph, m: int, where: str) -> None:
+    """Refuse a graph of another size than the world."""
+    if len(graph) != m:
+        raise UserError(
+            f"{where}: the graph has {len(graph)} nodes, but the number of agents is "
+            f"{m}; start {len(graph)} ranks (mpirun -n {len(graph)}) or give a graph "
+            f"of {m}"
+        )

@@ -1,0 +1,53 @@
+"""Gossip matrices from a graph: W = I − (weighted Laplacian).
+
+Each function gives W and its extreme eigenvalues apart from the 1 of consensus:
+λ_min, the smallest, and λ₂, the largest.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import sparse
+
+from pmgt_mpi.graphs.laplacian import Laplacian, identity_minus, weighted_laplacian
+from pmgt_mpi.graphs.spectrum import Extremes, Matrix, extremes
+
+
+def laplacian(L: Laplacian) -> tuple[Matrix, Extremes]:
+    """W = I − L / μ_max: 0 ⪯ W, as the paper's definition asks; λ₂ = 1 − μ₂ / μ_max."""
+    mu_2, mu_max = L.extremes
+    return identity_minus(L.matrix / mu_max), Extremes(0.0, 1 - mu_2 / mu_max)
+
+
+def best_constant(L: Laplacian) -> tuple[Matrix, Extremes]:
+    """W = I − 2 L / (μ_max + μ₂): of all I − αL the fastest (Xiao & Boyd 2004).
+
+    λ₂ = −λ_min = (μ_max − μ₂) / (μ_max + μ₂): W is not positive semidefinite.
+    """
+    mu_2, mu_max = L.extremes
+    lambda_2 = (mu_max - mu_2) / (mu_max + mu_2)
+    W = identity_minus(L.matrix * (2 / (mu_max + mu_2)))
+    return W, Extremes(0.0 - lambda_2, lambda_2)
+
+
+def metropolis(L: Laplacian) -> tuple[Matrix, Extremes]:
+    """W = (I + W_MH) / 2, W_MH,ij = 1 / (1 + max(d_i, d_j)) on the edges.
+
+    The lazy form of the Metropolis–Hastings weights: 0 ⪯ W, W_ij ≥ 0, and an agent
+    needs to know nothing but its neighbours' degrees.
+    """
+    edges = L.adjacency.tocoo()
+    largest = np.maximum(L.degrees[edges.row], L.degrees[edges.col])
+    if np.all(largest == largest[0]):  # W = I − αL: regular graphs, paths, stars
+        alpha = 1 / (2 * (1 + float(largest[0])))
+        mu_2, mu_max = L.extremes
+        return (
+            identity_minus(L.matrix * alpha),
+            Extremes(1 - alpha * mu_max, 1 - alpha * mu_2),
+        )
+    halves = sparse.csr_array(
+        (0.5 / (1 + largest), (edges.row, edges.col)), shape=edges.shape
+    )
+    M = weighted_laplacian(halves)
+    mu_2, mu_max = extremes(M)
+    return identity_minus(M), Extremes(1 - mu_max, 1 - mu_2)
