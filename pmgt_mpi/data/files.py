@@ -1,0 +1,61 @@
+"""Where the files of a data set are."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from pmgt_mpi.errors import UserError
+
+
+def is_private(path: str) -> bool:
+    """Whether a path has the placeholder {agent}: each agent has a file of its own."""
+    return "{agent" in path
+
+
+def own_path(path: str, agent: int) -> str:
+    """Put the agent's id, counted from 0, in the place of {agent}, or of {agent:03d}.
+
+    A path without the placeholder may hold any braces.
+    """
+    if not is_private(path):
+        return path
+    try:
+        return path.format(agent=agent)
+    except (LookupError, ValueError) as error:
+        raise UserError(
+            f"path '{path}' cannot be filled in ({error!r}); the only placeholder is "
+            "{agent}, or {agent:03d} with leading zeros"
+        ) from error
+
+
+def find_file(path: str, base: Path | None) -> Path:
+    """Find a file from the folder of the config, then from that in PMGT_DATA.
+
+    Parameters
+    ----------
+    path
+        Absolute (``~`` is the home folder), or relative to those folders.
+    base
+        Folder of the config; None is the current folder.
+    """
+    wanted = Path(path).expanduser()
+    data = os.environ.get("PMGT_DATA")
+    folders = [Path.cwd() if base is None else base.absolute()]
+    if data and not wanted.is_absolute():
+        folders.append(Path(data).absolute())
+    for folder in folders:
+        if (folder / wanted).is_file():
+            if not os.access(folder / wanted, os.R_OK):
+                raise UserError(
+                    f"no permission to read {folder / wanted}; "
+                    "make it readable for the user of this job"
+                )
+            return folder / wanted
+    if wanted.is_absolute():
+        raise UserError(f"no file {wanted}; correct the path")
+    advice = "" if data else ", or set PMGT_DATA to the folder of your data"
+    raise UserError(
+        f"no file '{path}' in {' or in '.join(map(str, folders))}; "
+        f"correct the path{advice}"
+    )

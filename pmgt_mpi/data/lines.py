@@ -1,0 +1,119 @@
+"""Plain text in whole lines: the part that belongs to a range of bytes, read once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Protocol, TypeVar
+
+from pmgt_mpi.data.source import LineError
+
+T = TypeVar("T")
+
+CHUNK_BYTES = 1 << 21
+"""Text that is held and parsed at once."""
+
+STEP_BYTES = 1 << 16
+"""Read at once beyond the end of the range, for the rest of its last line."""
+
+
+class Readable(Protocol):
+    """The part of a binary file that a reader of lines needs."""
+
+    def read(self, size: int, /) -> bytes | None:
+        """Read up to so many bytes; none at the end."""
+        ...
+
+
+class Seekable(Readable, Protocol):
+    """A file in which a range can be read."""
+
+    def seek(self, position: int, /) -> int:
+        """Go to a byte."""
+        ...
+
+
+def lines_of_range(file: Seekable, start: int, stop: int) -> Iterator[bytes]:
+    """Give the lines whose first byte lies in [start, stop), whole, in chunks.
+
+    So every line of a file belongs to one of the ranges that it is cut into, whatever
+    the cuts. The last line of the file needs no newline.
+    """
+    if start >= stop:
+        return
+    # A line starts at `start` if the byte before it is a newline: so read that too.
+    position = max(0, start - 1)
+    file.seek(position)
+    started = start == 0
+    kept: list[bytes] = []
+    while position < stop:
+        text = file.read(min(CHUNK_BYTES, stop - position))
+        if not text:
+            break
+        position += len(text)
+        if not started:
+            _, newline, text = text.partition(b"\n")
+            started = bool(newline)
+        yield from _whole_lines(kept, text)
+    while kept and (text := file.read(STEP_BYTES)):
+        line, newline, _ = text.partition(b"\n")
+        kept.append(line + newline)
+        if newline:
+            break
+    if kept:
+        yield b"".join(kept)
+
+
+def lines_of_stream(file: Readable, size: int = 0) -> Iterator[bytes]:
+    """Give all lines of a stream, in chunks of about so many bytes."""
+    kept: list[bytes] = []
+    while text := file.read(size or CHUNK_BYTES):
+        yield from _whole_lines(kept, text)
+    if kept:
+        yield b"".join(kept)
+
+
+def _whole_lines(kept: list[bytes], text: bytes) -> Iterator[bytes]:
+    """Give all up to the last newline; keep the rest for what follows."""
+    end = text.rfind(b"\n") + 1
+    if end:
+        yield b"".join([*kept, text[:end]])
+        kept.clear()
+    if end < len(text):
+        kept.append(text[end:])
+
+
+def first_line(file: Readable, skip: int) -> bytes:
+    """Give the first line that is not blank after so many; an empty one at the end."""
+    number = 0
+    for chunk in lines_of_stream(file, STEP_BYTES):
+        for line in chunk.removesuffix(b"\n").split(b"\n"):
+            if number >= skip and line.strip():
+                return line
+            number += 1
+    return b""
+
+
+def parse_lines(
+    text: bytes, parse: Callable[[bytes], T | None], explain: Callable[[bytes], str]
+) -> T:
+    """Parse whole lines; if they are refused, find the first that is wrong, by halving.
+
+    Parameters
+    ----------
+    parse
+        Gives what is in some lines, or None if any of them is wrong.
+    explain
+        Says what is wrong with one line, and what was expected.
+    """
+    result = parse(text)
+    if result is not None:
+        return result
+    lines = text.split(b"\n")
+    first, end = 0, len(lines)
+    while end - first > 1:
+        middle = (first + end) // 2
+        if parse(b"\n".join(lines[first:middle])) is None:
+            end = middle
+        else:
+            first = middle
+    raise LineError(first + 1, explain(lines[first]))

@@ -1,0 +1,97 @@
+"""Which row goes to which agent.
+
+A partition gives each row its position in a new order of the whole data set; the agents
+then get consecutive blocks of that order. Positions depend on the data and the seed
+alone, and not on who has read which rows.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pmgt_mpi.collective import Collective
+from pmgt_mpi.data.rows import Rows
+from pmgt_mpi.data.seeds import ORDER, child
+from pmgt_mpi.errors import UserError
+
+Array = NDArray[Any]
+
+MOST_LABELS = 10_000
+"""Different labels up to which by-label keeps a table of them on every agent."""
+
+
+def contiguous(
+    collective: Collective, rows: Rows, sizes: list[int], seed: np.random.SeedSequence
+) -> None:
+    """Leave the rows in the order of the file, and where they are.
+
+    Parameters
+    ----------
+    rows
+        What this agent has read.
+    sizes
+        How many rows each agent has read; they follow each other in this order.
+    seed
+        Root of the data's streams.
+    """
+    del collective, rows, sizes, seed
+
+
+def shuffled(
+    collective: Collective, rows: Rows, sizes: list[int], seed: np.random.SeedSequence
+) -> Array:
+    """Put all rows in a random order, which depends on the seed and N alone.
+
+    Agent 0 draws it, in 4 bytes a row, and sends each agent its part.
+    """
+    del rows
+    total = sum(sizes)
+    kind = np.uint32 if total <= np.iinfo(np.uint32).max else np.uint64
+    order = None
+    if collective.agent == 0:
+        order = np.arange(total, dtype=kind)
+        child(seed, ORDER).shuffle(order)
+    own = np.empty(sizes[collective.agent], kind)
+    collective.comm.Scatterv([order, sizes] if order is not None else None, own, root=0)
+    return own.astype(np.int64)
+
+
+def by_label(
+    collective: Collective, rows: Rows, sizes: list[int], seed: np.random.SeedSequence
+) -> Array:
+    """Sort all rows by their labels; those of one label stay in the order of the file.
+
+    So an agent sees few classes: the most heterogeneous shards that there are.
+    """
+    del sizes, seed
+    labels = rows.labels
+    with collective.agreed():
+        if labels is None:
+            raise UserError(
+                "data.partition = 'by-label' needs labels, and the data have none; "
+                "give them (label_column, labels) or take another partition"
+            )
+        own, counts = np.unique(labels, return_counts=True)
+        if len(own) > MOST_LABELS:
+            raise UserError(
+                f"data.partition = 'by-label' found more than {MOST_LABELS} different "
+                "labels; it is meant for classes, take 'shuffled' or 'contiguous'"
+            )
+    tables = collective.gather((own, counts))
+    every = np.unique(np.concatenate([table[0] for table in tables]))
+    count = np.zeros((len(tables), len(every)), np.int64)
+    for agent, (values, number) in enumerate(tables):
+        count[agent, np.searchsorted(every, values)] = number
+    # Before the first of a label here: all smaller labels, then the same on agents
+    # before this one.
+    of_label = count.sum(axis=0)
+    first = np.cumsum(of_label) - of_label + count[: collective.agent].sum(axis=0)
+    order = np.argsort(labels, kind="stable")
+    place = np.searchsorted(every, own)
+    within = np.arange(len(order)) - np.repeat(np.cumsum(counts) - counts, counts)
+    positions = np.empty(len(order), np.int64)
+    positions[order] = np.repeat(first[place], counts) + within
+    return positions

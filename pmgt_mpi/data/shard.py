@@ -1,0 +1,79 @@
+"""The rows that one agent holds."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Shard:
+    """One agent's part of the data set, and what it must know of the whole.
+
+    Attributes
+    ----------
+    A
+        The agent's rows, n_i × d: a C-contiguous array, or a scipy CSR array.
+    labels
+        One number a row, or None where the source has none.
+    total_rows
+        N, the rows of all agents together.
+    agents
+        m, the number of agents.
+    """
+
+    A: Any
+    labels: Array | None
+    total_rows: int
+    agents: int
+
+    @property
+    def rows(self) -> int:
+        """n_i, the rows of this agent."""
+        return int(self.A.shape[0])
+
+    @property
+    def columns(self) -> int:
+        """d, the number of features."""
+        return int(self.A.shape[1])
+
+    @property
+    def sparse(self) -> bool:
+        """Whether the rows are CSR."""
+        return not isinstance(self.A, np.ndarray)
+
+    @property
+    def weight(self) -> float:
+        """m n_i / N: with it the mean over agents is the mean over all rows."""
+        return self.agents * self.rows / self.total_rows
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes that the rows and labels take in memory."""
+        parts = (
+            [self.A]
+            if isinstance(self.A, np.ndarray)
+            else [self.A.data, self.A.indices, self.A.indptr]
+        )
+        if self.labels is not None:
+            parts.append(self.labels)
+        return sum(int(part.nbytes) for part in parts)
+
+    def digest(self) -> str:
+        """Fingerprint of the rows and labels, bit for bit."""
+        digest = hashlib.blake2b(digest_size=16)
+        digest.update(repr((self.A.shape, str(self.A.dtype), self.sparse)).encode())
+        parts = [self.A] if not self.sparse else [self.A.indptr, self.A.indices]
+        if self.sparse:
+            parts.append(self.A.data)
+        if self.labels is not None:
+            parts.append(self.labels)
+        for part in parts:
+            digest.update(np.ascontiguousarray(part).reshape(-1).data)
+        return digest.hexdigest()

@@ -1,0 +1,67 @@
+"""Rows that are drawn and not read: the same whatever the number of agents."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pmgt_mpi.data.rows import Rows
+
+Array = NDArray[Any]
+
+BLOCK_NUMBERS = 1 << 18
+"""Numbers in a block, 2 MB: it sets which stream a row is drawn from, for ever."""
+
+
+def block_rows(columns: int) -> int:
+    """Rows drawn from one stream; depends on d alone."""
+    return max(1, BLOCK_NUMBERS // columns)
+
+
+class SyntheticTable:
+    """A table whose rows are drawn in fixed blocks, each from a stream of its own.
+
+    An agent draws the blocks that its range touches, whole, and keeps its own rows.
+
+    Parameters
+    ----------
+    draw
+        Gives block number b: its ``block_rows(columns)`` rows, and labels or None.
+    """
+
+    private = False
+
+    def __init__(
+        self,
+        name: str,
+        rows: int,
+        columns: int,
+        draw: Callable[[int], tuple[Array, Array | None]],
+        *,
+        labelled: bool,
+    ) -> None:
+        self.name = name
+        self.length = rows
+        self._columns = columns
+        self._draw = draw
+        self._labelled = labelled
+
+    def read(self, start: int, stop: int, dtype: np.dtype[Any], *, owned: bool) -> Rows:
+        """Draw the rows of [start, stop)."""
+        del owned  # they always are
+        A = np.empty((stop - start, self._columns), dtype)
+        labels = np.empty(stop - start, dtype) if self._labelled else None
+        size = block_rows(self._columns)
+        for block in range(start // size, -(-stop // size) if stop > start else 0):
+            first = block * size
+            low, high = max(start, first), min(stop, first + size)
+            drawn, drawn_labels = self._draw(block)
+            A[low - start : high - start] = drawn[low - first : high - first]
+            if labels is not None and drawn_labels is not None:
+                labels[low - start : high - start] = drawn_labels[
+                    low - first : high - first
+                ]
+        return Rows(columns=self._columns, dense=A, labels=labels)

@@ -1,0 +1,130 @@
+"""Tables in text: what CSV and LIBSVM have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pmgt_mpi.collective import Collective
+from pmgt_mpi.data.archive import Archive, is_packed, unpacked
+from pmgt_mpi.data.cached import CachedTable, write_rows
+from pmgt_mpi.data.files import find_file, is_private, own_path
+from pmgt_mpi.data.growing import GrowingRows
+from pmgt_mpi.data.lines import first_line, lines_of_range, lines_of_stream
+from pmgt_mpi.data.rows import Rows
+from pmgt_mpi.data.source import LineError, Table
+
+Parse = Callable[[bytes, np.dtype[Any]], Rows]
+"""Whole lines to rows of a type; no lines to no rows. Raises LineError."""
+
+MARGIN = 1.02
+"""Room beyond what the first rows lead one to expect; unused room costs nothing."""
+
+
+def parsed(
+    chunks: Iterable[bytes], parse: Parse, dtype: np.dtype[Any], *, skip: int = 0
+) -> Iterator[Rows]:
+    """Parse text in chunks of whole lines, and number the lines.
+
+    The first `skip` lines are left out. `Rows.lines` of each result is the number of
+    lines from the beginning up to its end.
+    """
+    before = 0
+    for chunk in chunks:
+        lines = chunk.count(b"\n") + (not chunk.endswith(b"\n"))
+        dropped = min(lines, max(0, skip - before))
+        text = chunk.split(b"\n", dropped)[dropped:] if dropped else [chunk]
+        try:
+            rows = parse(b"".join(text), dtype)
+        except LineError as error:
+            raise LineError(before + dropped + error.line, error.what) from None
+        before += lines
+        rows.lines = before
+        yield rows
+
+
+class TextTable:
+    """A plain text file; ranges are in bytes.
+
+    Parameters
+    ----------
+    skip
+        Lines at the top that are no rows.
+    """
+
+    def __init__(self, path: Path, parse: Parse, *, skip: int, private: bool) -> None:
+        self.name = str(path)
+        self.length = path.stat().st_size
+        self.private = private
+        self._path = path
+        self._parse = parse
+        self._skip = skip
+
+    def read(self, start: int, stop: int, dtype: np.dtype[Any], *, owned: bool) -> Rows:
+        """Read the lines whose first byte lies in [start, stop)."""
+        del owned  # they always are
+        rows = self._parse(b"", dtype)
+        grown: GrowingRows | None = None
+        skip = self._skip if start == 0 else 0
+        with self._path.open("rb", buffering=0) as file:
+            chunks = lines_of_range(file, start, stop)
+            for rows in parsed(chunks, self._parse, dtype, skip=skip):
+                if grown is None:
+                    scale = MARGIN * max(1, (stop - start) / (file.tell() - start))
+                    grown = GrowingRows(
+                        rows, int(len(rows) * scale), int(rows.entries * scale)
+                    )
+                grown.append(rows)
+        if grown is None:
+            return rows
+        return replace(grown.finish(), lines=rows.lines)
+
+
+def open_text(
+    collective: Collective,
+    path: str,
+    base: Path | None,
+    *,
+    skip: int,
+    columns: int | None,
+    options: dict[str, Any],
+    parser: Callable[[str, bytes], Parse],
+) -> Table:
+    """Open a file of text, plain or packed, on all agents together.
+
+    Parameters
+    ----------
+    path, base
+        As `find_file` has them; {agent} in the path is filled in.
+    skip
+        Lines at the top that are no rows.
+    columns
+        d where it is given, for CSR rows.
+    options
+        All that the rows depend on apart from the text.
+    parser
+        Gives the parser for a file of this name and this first line, or says what is
+        wrong with that line.
+    """
+    private = is_private(path)
+    with collective.agreed():
+        found = find_file(own_path(path, collective.agent), base)
+    if not is_packed(path):
+        with collective.agreed(), found.open("rb", buffering=0) as file:
+            parse = parser(str(found), first_line(file, skip))
+        return TextTable(found, parse, skip=skip, private=private)
+
+    def convert(packed: Path, folder: Path) -> None:
+        with Archive(packed) as file:
+            parse = parser(str(packed), first_line(file, skip))
+        float64 = np.dtype(np.float64)
+        with Archive(packed) as file:
+            rows = parsed(lines_of_stream(file), parse, float64, skip=skip)
+            write_rows(folder, parse(b"", float64), rows)
+
+    folder = unpacked(collective, found, options, convert, private=private)
+    return CachedTable(folder, str(found), columns=columns, private=private)

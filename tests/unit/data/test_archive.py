@@ -1,0 +1,234 @@
+from __future__ import annotations
+
+import bz2
+import gzip
+import json
+import logging
+import lzma
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+
+from pmgt_mpi.collective import Collective
+from pmgt_mpi.data import lines
+from pmgt_mpi.data.csv import Csv
+from pmgt_mpi.data.libsvm import Libsvm
+from pmgt_mpi.data.npy import Npy
+from pmgt_mpi.data.rows import Rows
+from pmgt_mpi.errors import UserError
+
+Read = Callable[..., Rows]
+PACKERS: dict[str, Any] = {"gz": gzip, "bz2": bz2, "xz": lzma}
+CSV = b"a,b,c\n" + b"".join(b"%d,%d.5,-1\n" % (i, i) for i in range(100))
+SVM = b"".join(b"-1 1:%d 7:.5\n+1\n" % i for i in range(1, 50))
+
+
+@pytest.fixture(params=list(PACKERS))
+def packed(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[..., Path]:
+    """``packed(name, content)``: write a file both plain and packed."""
+
+    def pack(name: str, content: bytes) -> Path:
+        (tmp_path / name).write_bytes(content)
+        path = tmp_path / f"{name}.{request.param}"
+        path.write_bytes(PACKERS[request.param].compress(content))
+        return path
+
+    return pack
+
+
+def assert_same(rows: Rows, expected: Rows) -> None:
+    assert rows.columns == expected.columns
+    assert rows.arrays().keys() == expected.arrays().keys()
+    for name, array in expected.arrays().items():
+        assert_array_equal(rows.arrays()[name], array)
+        assert rows.arrays()[name].dtype == array.dtype
+
+
+@pytest.mark.parametrize("chunk", [100, 1 << 20])
+@pytest.mark.parametrize("owned", [False, True])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_packed_files_hold_what_plain_ones_do(
+    dtype: Any,
+    owned: bool,
+    chunk: int,
+    packed: Callable[..., Path],
+    read: Read,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(lines, "CHUNK_BYTES", chunk)
+    path = packed("a.csv", CSV).name
+    for options in ({"header": True}, {"header": True, "label_column": 1}):
+        expected = read(Csv(path="a.csv", **options), dtype=dtype)
+        assert_same(read(Csv(path=path, **options), dtype=dtype, owned=owned), expected)
+        part = read(Csv(path=path, **options), 10, 17, dtype=dtype, owned=owned)
+        assert_same(part, expected.part(10, 17))
+
+    path = packed("a.svm", SVM).name
+    for columns in (None, 9):
+        expected = read(Libsvm(path="a.svm", columns=columns), dtype=dtype)
+        rows = read(Libsvm(path=path, columns=columns), dtype=dtype, owned=owned)
+        assert_same(rows, expected)
+        part = read(Libsvm(path=path, columns=9), 10, 17, dtype=dtype, owned=owned)
+        expected.columns = 9
+        assert_same(part, expected.part(10, 17))
+        assert len(read(Libsvm(path=path), 5, 5)) == 0
+        if owned:
+            assert all(array.flags.owndata for array in part.arrays().values())
+
+    np.save(tmp_path / "m.npy", np.arange(12.0).reshape(4, 3))
+    path = packed("m.npy", (tmp_path / "m.npy").read_bytes()).name
+    assert_same(read(Npy(path=path), 1, 3), read(Npy(path="m.npy"), 1, 3))
+
+
+def test_a_file_is_unpacked_once(
+    packed: Callable[..., Path],
+    read: Read,
+    cache: Path,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    path = packed("a.csv", CSV)
+    caplog.set_level(logging.INFO, "pmgt_mpi")
+
+    def unpackings(**options: Any) -> int:
+        caplog.clear()
+        read(Csv(path=path.name, header=True, **options))
+        return len(caplog.records)
+
+    assert unpackings() == 1
+    assert unpackings() == 0
+    assert unpackings(label_column=0) == 1
+    assert unpackings(label_column=0) == 0
+    assert unpackings() == 0
+    os.utime(path, ns=(0, 12345))
+    assert unpackings() == 1
+    entries = list((cache / "data").iterdir())
+    assert len(entries) == 3
+    assert all(entry.name.startswith(path.name + "-") for entry in entries)
+    for entry in entries:
+        told = json.loads((entry / "complete.json").read_text())
+        assert told["path"] == str(path)
+        assert told["size"] == path.stat().st_size
+
+
+def test_what_was_left_half_done_is_done_again(
+    packed: Callable[..., Path], read: Read, cache: Path
+) -> None:
+    path = packed("a.csv", CSV)
+    read(Csv(path=path.name, header=True))
+    (entry,) = (cache / "data").iterdir()
+    (entry / "complete.json").unlink()
+    (entry / "dense.npy").write_bytes(b"half")
+    rows = read(Csv(path=path.name, header=True))
+    assert_same(rows, read(Csv(path="a.csv", header=True)))
+    assert {file.name for file in entry.iterdir()} == {"dense.npy", "complete.json"}
+
+
+@pytest.mark.parametrize("source", [Csv, Libsvm, Npy])
+def test_a_broken_archive_is_told(
+    source: Any, packed: Callable[..., Path], read: Read, cache: Path
+) -> None:
+    path = packed("a", np.random.default_rng(0).bytes(5000))
+    whole = path.read_bytes()
+    for content in (whole[:-20], whole[:100], b"not packed at all", whole[:30] + whole):
+        path.write_bytes(content)
+        with pytest.raises(UserError) as caught:
+            read(source(path=path.name))
+        text = str(caught.value)
+        assert text.startswith(f"{path} is broken or not a {path.suffix} file (")
+        assert text.endswith("fetch or pack it again")
+    left = [file.name for file in cache.rglob("*") if file.is_file()]
+    assert left == []
+
+
+def test_a_wrong_line_is_named(packed: Callable[..., Path], read: Read) -> None:
+    path = packed("a.csv", b"1,2\n\n3\n")
+    with pytest.raises(UserError) as caught:
+        read(Csv(path=path.name))
+    assert str(caught.value) == (
+        f"{path}, line 3: 1 fields; expected 2, as in the first row"
+    )
+    path = packed("a.svm", b"1 1:1\n1 1:x\n")
+    with pytest.raises(UserError) as caught:
+        read(Libsvm(path=path.name))
+    assert str(caught.value) == (
+        f"{path}, line 2: '1:x'; expected index:value, finite numbers"
+    )
+
+
+def test_an_unpacked_array_is_called_by_the_name_of_its_archive(
+    packed: Callable[..., Path], read: Read, tmp_path: Path
+) -> None:
+    np.save(tmp_path / "m.npy", np.array([[1.0], [np.nan]]))
+    path = packed("m.npy", (tmp_path / "m.npy").read_bytes())
+    with pytest.raises(UserError, match=f"^{path}, row 1, column 0"):
+        read(Npy(path=path.name))
+
+
+def test_a_cache_that_cannot_be_written_is_told(
+    packed: Callable[..., Path], read: Read, cache: Path
+) -> None:
+    path = packed("a.csv", CSV)
+    cache.write_text("not a folder")
+    with pytest.raises(UserError) as caught:
+        read(Csv(path=path.name, header=True))
+    text = str(caught.value)
+    assert text.startswith(f"cannot unpack {path} into {cache / 'data' / path.name}-")
+    assert text.endswith("(Not a directory); set PMGT_CACHE to a folder with room")
+
+
+JOB = """
+import sys
+from pathlib import Path
+import numpy as np
+from mpi4py import MPI
+from pmgt_mpi.collective import Collective
+from pmgt_mpi.data.csv import Csv
+sys.stdin.readline()
+seed = np.random.SeedSequence(0)
+table = Csv(path=sys.argv[1]).open(Collective(MPI.COMM_SELF), base=None, seed=seed)
+rows = table.read(0, table.length, np.dtype(float), owned=False)
+assert np.array_equal(rows.dense, np.loadtxt(sys.argv[2], delimiter=","))
+"""
+
+
+def test_two_jobs_may_unpack_at_once(tmp_path: Path, cache: Path) -> None:
+    plain, path = tmp_path / "a.csv", tmp_path / "a.csv.gz"
+    plain.write_text("".join(f"{i},{i}.25,-{i}\n" for i in range(50_000)))
+    path.write_bytes(gzip.compress(plain.read_bytes(), 1))
+    jobs = [
+        subprocess.Popen(
+            [sys.executable, "-c", JOB, str(path), str(plain)],
+            stdin=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
+            text=True,
+        )
+        for _ in range(3)
+    ]
+    for job in jobs:
+        assert job.stdin is not None
+        job.stdin.write("go\n")
+        job.stdin.flush()
+    errors = [job.communicate(timeout=60)[1] for job in jobs]
+    assert [job.returncode for job in jobs] == [0, 0, 0], errors
+    (entry,) = (cache / "data").iterdir()
+    assert {file.name for file in entry.iterdir()} == {"dense.npy", "complete.json"}
+
+
+def test_an_agents_own_file_may_be_packed(
+    packed: Callable[..., Path], alone: Collective, tmp_path: Path
+) -> None:
+    path = packed("a-0.csv", b"1,2\n")
+    source = Csv(path=path.name.replace("0", "{agent}"))
+    table = source.open(alone, base=tmp_path, seed=np.random.SeedSequence(0))
+    assert table.private
+    assert table.name == str(path)
+    assert table.length == 1
