@@ -1,0 +1,71 @@
+"""Bounds on every coordinate."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pmgt_mpi.errors import UserError
+from pmgt_mpi.options import NonNegative
+
+Array = NDArray[Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Box:
+    """psi(x) = 0 where lower ≤ x_k ≤ upper for every k, else ∞.
+
+    Accelerated mixing has negative coefficients, so that iterates leave the box by a
+    little; within the tolerance they count as inside.
+
+    Parameters
+    ----------
+    lower, upper
+        The bounds, the same for every coordinate; either may be infinite.
+    tolerance
+        How far outside still counts as inside, relative to max(1, |bound|).
+    """
+
+    lower: float = -math.inf
+    upper: float = math.inf
+    tolerance: NonNegative = 1e-6
+
+    def __post_init__(self) -> None:
+        if not self.lower <= self.upper:
+            raise UserError(
+                f"[regularizer] lower = {self.lower:g}, upper = {self.upper:g}: "
+                "expected lower ≤ upper; exchange them"
+            )
+
+    @property
+    def sigma(self) -> float:
+        """Strong convexity of psi: 0."""
+        return 0.0
+
+    def value(self, x: Array) -> float:
+        """0 in the box and within the tolerance around it, else ∞."""
+        low = self.lower - self.tolerance * max(1.0, abs(self.lower))
+        high = self.upper + self.tolerance * max(1.0, abs(self.upper))
+        return 0.0 if low <= x.min() and x.max() <= high else math.inf
+
+    def prox(self, z: Array, eta: float) -> Array:  # noqa: ARG002
+        """Nearest point of the box."""
+        out = np.maximum(z, self.lower)
+        np.minimum(out, self.upper, out=out)
+        return out
+
+    def prox_slope(self, z: Array, eta: float) -> Array:  # noqa: ARG002
+        """1 inside, 0 outside."""
+        return ((self.lower < z) & (z < self.upper)).astype(z.dtype)
+
+    def excess(self, x: Array, x_star: Array, slope: Array) -> float:
+        """⟨slope, x − x*⟩ with x moved into the box; ∞ beyond the tolerance.
+
+        Outside of the box the product could be negative: no point there is cheaper.
+        """
+        inside = self.prox(x, 1.0)
+        return float(np.vdot(slope, inside - x_star)) + self.value(x)

@@ -1,0 +1,26 @@
+"""The elastic net."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pmgt_mpi.options import NonNegative
+from pmgt_mpi.regularizers.shrinkage import Shrinkage
+
+
+@dataclass(frozen=True, kw_only=True)
+class ElasticNet(Shrinkage):
+    """psi(x) = l1 ‖x‖₁ + (l2/2) ‖x‖².
+
+    Parameters
+    ----------
+    l1, l2
+        Strength of the two parts.
+    """
+
+    l1: NonNegative
+    l2: NonNegative
+
+    def strengths(self) -> tuple[float, float]:
+        """The two fields."""
+        return self.l1, self.l2

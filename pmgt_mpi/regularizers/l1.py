@@ -1,0 +1,25 @@
+"""The l1 norm."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pmgt_mpi.options import NonNegative
+from pmgt_mpi.regularizers.shrinkage import Shrinkage
+
+
+@dataclass(frozen=True, kw_only=True)
+class L1(Shrinkage):
+    """psi(x) = strength ‖x‖₁.
+
+    Parameters
+    ----------
+    strength
+        Factor of the norm.
+    """
+
+    strength: NonNegative
+
+    def strengths(self) -> tuple[float, float]:
+        """l1 = strength, l2 = 0."""
+        return self.strength, 0.0
