@@ -1,0 +1,83 @@
+"""What a problem is: one agent's f_i, and the constants of the whole."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from numpy.typing import NDArray
+
+Array = NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Constants:
+    """What the theory knows of a problem (the paper's Preliminaries).
+
+    Attributes
+    ----------
+    L
+        Smoothness of f, the mean over all rows.
+    l1, l2
+        Every component is (l1, l2)-smooth: its curvature lies in [−l2, l1], the
+        weights m n_i / N of unequal shards included; l2 ≥ l1 as the paper assumes.
+    sigma
+        Strong convexity of f.
+    L_local
+        Largest absolute curvature of any agent's f_i, its weight included.
+    mu_local
+        Smallest curvature of any agent's f_i, its weight included; negative where an
+        f_i is itself not convex.
+    convex
+        Whether every component is known to be convex.
+    """
+
+    L: float
+    l1: float
+    l2: float
+    sigma: float
+    L_local: float
+    mu_local: float = 0.0
+    convex: bool = False
+
+
+class Problem(Protocol):
+    """One agent's f_i: the mean of f_ij over the agent's own rows j.
+
+    The mean is over the agent's rows alone; the weight m n_i / N of unequal shards is
+    applied by the runtime. A class used from a config is made as
+    ``Class(shard, collective, *, options…)``; its keyword-only parameters are its
+    section's keys.
+
+    Three methods are needed. These may be added, and are found by their names:
+
+    ``minibatch_difference(w, w0, rows)``
+        minibatch_grad(w, rows) − minibatch_grad(w0, rows), where that is cheaper.
+    ``constants(collective) -> Constants``
+        Without it, parameters must be given as numbers.
+    ``hessian(x)``
+        d × d, d the size of x; with it and the constants x* is found at set-up.
+    ``quadratic``
+        True where the Hessian is the same at every x, and need be asked for once.
+    ``bregman(x, x_star)``
+        f_i(x) − f_i(x*) − ⟨∇f_i(x*), x − x*⟩ without cancellation; with it the
+        suboptimality is exact down to rounding.
+    """
+
+    shape: tuple[int, ...]
+    """Shape of x."""
+
+    rows: int
+    """n_i, how many f_ij there are here."""
+
+    def value(self, x: Array) -> float:
+        """f_i(x)."""
+        ...
+
+    def grad(self, x: Array) -> Array:
+        """∇f_i(x), a new array."""
+        ...
+
+    def minibatch_grad(self, x: Array, rows: Array) -> Array:
+        """(1/b) Σ_{j ∈ rows} ∇f_ij(x); a row drawn twice counts twice."""
+        ...
