@@ -1,0 +1,143 @@
+"""Trading vectors with the neighbours, on buffers made once.
+
+The vectors lie on a tape, one row after another:
+
+    x^{k−1} | what the neighbours send in round k | x^k | … round k+1 … | x^{k+1} | …
+
+The rows from x^{k−1} to x^k are all that round k needs, so the update is one product of
+a weight vector with a contiguous block, written straight into the row that the next
+round sends. Both forms of the exchange share the tape and the product, and so give the
+same bits; they differ only in how messages are started.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from mpi4py import MPI
+from numpy.typing import DTypeLike, NDArray
+
+from pmgt_mpi.graphs.neighbourhood import Neighbourhood
+
+Array = NDArray[Any]
+
+SLOTS = 8
+"""Rounds that fit on the tape before its last two vectors are copied to its start."""
+
+
+class Exchange(ABC):
+    """Gossip rounds for vectors of one size and type.
+
+    Parameters
+    ----------
+    comm
+        Communicator in which rank and agent id are the same.
+    neighbourhood
+        This agent's row of W.
+    size, dtype
+        Of the vectors.
+
+    Attributes
+    ----------
+    rounds
+        Rounds done so far; each sends one message to and receives one message from
+        every neighbour. This is the only place where they are counted.
+    nbytes
+        Bytes of one message.
+    """
+
+    def __init__(
+        self, comm: Any, neighbourhood: Neighbourhood, size: int, dtype: DTypeLike
+    ) -> None:
+        self.comm = comm
+        self.neighbours = neighbourhood.neighbours
+        self.rounds = 0
+        degree = len(self.neighbours)
+        stride = degree + 1
+        tape = np.zeros(((SLOTS + 1) * stride + 1, size), dtype)
+        self.nbytes = int(tape[0].nbytes)
+        # Slot s reads the block from iterate s to iterate s + 1, writes iterate s + 2.
+        self._iterates = [tape[s * stride] for s in range(SLOTS + 2)]
+        self._blocks = [tape[s * stride : (s + 1) * stride + 1] for s in range(SLOTS)]
+        self._messages = [(block[-1], list(block[1:-1])) for block in self._blocks]
+
+    def run(self, x: Array, weights: Sequence[Array]) -> Array:
+        """Run one round for each of `weights`; give a new vector.
+
+        Parameters
+        ----------
+        x
+            This agent's vector.
+        weights
+            For each round the weights of x^{k−1}, of each neighbour's x^k in order of
+            id, and of the own x^k; in the first round x^{k−1} is left out.
+        """
+        iterates = self._iterates
+        iterates[1][:] = x
+        self._trade(0)
+        weights[0].dot(self._blocks[0][1:], iterates[2])
+        slot = 1
+        for w in weights[1:]:
+            if slot == SLOTS:
+                iterates[0][:] = iterates[SLOTS]
+                iterates[1][:] = iterates[SLOTS + 1]
+                slot = 0
+            self._trade(slot)
+            w.dot(self._blocks[slot], iterates[slot + 2])
+            slot += 1
+        self.rounds += len(weights)
+        mixed: Array = iterates[slot + 1].copy()
+        return mixed
+
+    @abstractmethod
+    def _trade(self, slot: int) -> None:
+        """Send the own vector of this slot to all neighbours, receive theirs."""
+
+    def close(self) -> None:  # noqa: B027 (most forms hold nothing)
+        """Free what MPI holds for this exchange."""
+
+
+class IsendExchange(Exchange):
+    """Nonblocking Isend and Irecv, started anew in every round."""
+
+    def _trade(self, slot: int) -> None:
+        own, theirs = self._messages[slot]
+        comm = self.comm
+        requests = [
+            comm.Irecv(row, source)
+            for row, source in zip(theirs, self.neighbours, strict=True)
+        ]
+        requests += [comm.Isend(own, dest) for dest in self.neighbours]
+        MPI.Request.Waitall(requests)
+
+
+class PersistentExchange(Exchange):
+    """Persistent requests, made once for every slot of the tape."""
+
+    def __init__(
+        self, comm: Any, neighbourhood: Neighbourhood, size: int, dtype: DTypeLike
+    ) -> None:
+        super().__init__(comm, neighbourhood, size, dtype)
+        self._requests = [
+            [
+                comm.Recv_init(row, source)
+                for row, source in zip(theirs, self.neighbours, strict=True)
+            ]
+            + [comm.Send_init(own, dest) for dest in self.neighbours]
+            for own, theirs in self._messages
+        ]
+
+    def _trade(self, slot: int) -> None:
+        requests = self._requests[slot]
+        MPI.Prequest.Startall(requests)
+        MPI.Request.Waitall(requests)
+
+    def close(self) -> None:
+        """Free the persistent requests."""
+        for requests in self._requests:
+            for request in requests:
+                request.Free()
+        self._requests = []

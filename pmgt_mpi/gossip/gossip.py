@@ -1,0 +1,133 @@
+"""The gossip of one agent: mixing, plain rounds, and their cost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from pmgt_mpi.gossip.exchange import Exchange
+from pmgt_mpi.gossip.polynomials import Mixing, coefficients
+from pmgt_mpi.graphs.neighbourhood import Neighbourhood
+
+Array = NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Traffic:
+    """What one agent sent and received over one edge, or over all of them."""
+
+    messages: int
+    bytes: int
+
+
+class Gossip:
+    """All that an agent can do on the network; the only owner of its row of W.
+
+    Parameters
+    ----------
+    comm
+        Communicator in which rank and agent id are the same; only point-to-point
+        messages along the edges are sent on it.
+    neighbourhood
+        This agent's row of W.
+    mixing
+        The polynomial that `mix` runs.
+    exchange
+        Class of the exchanges: one is made for each size of message.
+    """
+
+    def __init__(
+        self,
+        comm: Any,
+        neighbourhood: Neighbourhood,
+        mixing: Mixing,
+        exchange: Callable[[Any, Neighbourhood, int, DTypeLike], Exchange],
+    ) -> None:
+        self.comm = comm
+        self.neighbourhood = neighbourhood
+        self.mixing = mixing
+        self.seconds = 0.0
+        self._make_exchange = exchange
+        self._exchanges: dict[tuple[int, np.dtype[Any]], Exchange] = {}
+        self._weights: dict[tuple[int, np.dtype[Any]], list[Array]] = {}
+        own = np.append(neighbourhood.weights, neighbourhood.own_weight)
+        self._row_of_W = own.astype(float)
+
+    def mix(self, x: Array, rounds: int) -> Array:
+        """Run `rounds` rounds of the mixing polynomial on x; a new array."""
+        if not self.neighbourhood.neighbours or rounds == 0:
+            return x.copy()
+        start = perf_counter()
+        weights = self._weights.get((rounds, x.dtype))
+        if weights is None:
+            weights = self._mixing_weights(rounds, x.dtype)
+        mixed = self._exchange(x.size, x.dtype).run(x.reshape(-1), weights)
+        self.seconds += perf_counter() - start
+        return mixed.reshape(x.shape)
+
+    def gossip(self, *arrays: Array) -> tuple[Array, ...]:
+        """W x for each array, in one plain round: they share a message."""
+        if not self.neighbourhood.neighbours:
+            return tuple(array.copy() for array in arrays)
+        start = perf_counter()
+        packed = np.concatenate([array.reshape(-1) for array in arrays])
+        row = self._row_of_W.astype(packed.dtype, copy=False)
+        mixed = self._exchange(packed.size, packed.dtype).run(packed, [row])
+        ends = np.cumsum([array.size for array in arrays])[:-1]
+        parts = np.split(mixed, ends)
+        self.seconds += perf_counter() - start
+        return tuple(
+            part.reshape(array.shape) for part, array in zip(parts, arrays, strict=True)
+        )
+
+    @property
+    def rounds(self) -> int:
+        """Gossip rounds so far."""
+        return sum(exchange.rounds for exchange in self._exchanges.values())
+
+    @property
+    def sent(self) -> Traffic:
+        """Messages and bytes sent so far, over all edges."""
+        degree = len(self.neighbourhood.neighbours)
+        edge = self._edge()
+        return Traffic(degree * edge.messages, degree * edge.bytes)
+
+    def edges(self) -> dict[int, tuple[Traffic, Traffic]]:
+        """For each neighbour what was sent to it and what was received from it."""
+        edge = self._edge()
+        return dict.fromkeys(self.neighbourhood.neighbours, (edge, edge))
+
+    def _edge(self) -> Traffic:
+        # A round sends one message to every neighbour and waits for one from each.
+        exchanges = self._exchanges.values()
+        return Traffic(self.rounds, sum(e.rounds * e.nbytes for e in exchanges))
+
+    def _exchange(self, size: int, dtype: np.dtype[Any]) -> Exchange:
+        exchange = self._exchanges.get((size, dtype))
+        if exchange is None:
+            exchange = self._make_exchange(self.comm, self.neighbourhood, size, dtype)
+            self._exchanges[size, dtype] = exchange
+        return exchange
+
+    def _mixing_weights(self, rounds: int, dtype: np.dtype[Any]) -> list[Array]:
+        """Weights of x^{k−1}, the neighbours and the own x^k, for each round."""
+        here = self.neighbourhood
+        terms = coefficients(self.mixing, rounds, here.lambda_2, here.lambda_min)
+        weights = []
+        for c, d, e in terms:
+            row = np.append(e, c * self._row_of_W)
+            row[-1] += d
+            weights.append(row.astype(dtype))
+        weights[0] = weights[0][1:].copy()
+        self._weights[rounds, dtype] = weights
+        return weights
+
+    def close(self) -> None:
+        """Free what MPI holds for the exchanges."""
+        for exchange in self._exchanges.values():
+            exchange.close()

@@ -1,0 +1,134 @@
+"""Gossip over real messages: equal to W as a matrix, counted, in both forms."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from pmgt_mpi.gossip import EXCHANGES, MIXINGS
+from pmgt_mpi.gossip.exchange import SLOTS
+from pmgt_mpi.gossip.gossip import Gossip
+from pmgt_mpi.gossip.polynomials import coefficients
+from pmgt_mpi.graphs.build import build_network
+
+
+def world_of(comm, topology="ring", weights="laplacian"):
+    """The network (all of it, for comparison) and a start: one row for each agent."""
+    network = build_network(
+        comm.size, np.random.default_rng(3), topology=topology, weights=weights
+    )
+    X = np.random.default_rng(7).normal(size=(comm.size, 6))
+    return network, X
+
+
+def gossip_of(comm, network, mixing="chebyshev", exchange="isend"):
+    return Gossip(
+        comm,
+        network.neighbourhood(comm.rank),
+        MIXINGS.load(mixing),
+        EXCHANGES.load(exchange),
+    )
+
+
+def mixed(network, X, mixing, M):
+    """The same polynomial with W as a dense matrix."""
+    if network.agents == 1:
+        return X
+    W = network.W.toarray()
+    terms = coefficients(MIXINGS.load(mixing), M, network.lambda_2, network.lambda_min)
+    before = now = X
+    for c, d, e in terms:
+        before, now = now, c * W @ now + d * now + e * before
+    return now
+
+
+@pytest.mark.parametrize("exchange", EXCHANGES)
+@pytest.mark.parametrize("mixing", MIXINGS)
+@pytest.mark.parametrize("topology", ["ring", "star", "complete", "two-neighbours"])
+def test_mixing_is_the_polynomial_of_W(comm, together, topology, mixing, exchange):
+    network, X = world_of(comm, topology)
+    gossip = gossip_of(comm, network, mixing, exchange)
+    for M in (1, 2, SLOTS, SLOTS + 1, 3 * SLOTS + 2):
+        expected = mixed(network, X, mixing, M)[comm.rank]
+        ours = gossip.mix(X[comm.rank], M)
+        with together:
+            np.testing.assert_allclose(ours, expected, rtol=0, atol=1e-13)
+    gossip.close()
+
+
+def test_both_forms_give_the_same_bits(comm, together):
+    network, X = world_of(comm)
+    results = []
+    for exchange in EXCHANGES:
+        gossip = gossip_of(comm, network, exchange=exchange)
+        results.append(gossip.mix(X[comm.rank], 11))
+        gossip.close()
+    with together:
+        assert results[0].tobytes() == results[1].tobytes()
+
+
+def test_plain_round_of_several_arrays_is_one_message(comm, together):
+    network, X = world_of(comm)
+    gossip = gossip_of(comm, network)
+    first = X[comm.rank]
+    second = 2 * X[comm.rank][:4].reshape(2, 2)
+    ours = gossip.gossip(first, second)
+    W = network.W.toarray()
+    with together:
+        np.testing.assert_allclose(ours[0], (W @ X)[comm.rank], atol=1e-14)
+        expected = 2 * (W @ X)[comm.rank][:4].reshape(2, 2)
+        np.testing.assert_allclose(ours[1], expected, atol=1e-14)
+        assert gossip.rounds == (comm.size > 1)
+        degree = len(network.neighbourhood(comm.rank).neighbours)
+        assert gossip.sent.messages == degree
+        assert gossip.sent.bytes == degree * 10 * 8
+
+
+def test_counts_of_rounds_messages_and_bytes(comm, together):
+    network, X = world_of(comm, "star")
+    gossip = gossip_of(comm, network)
+    gossip.mix(X[comm.rank], 5)
+    gossip.mix(X[comm.rank].astype(np.float32), 3)
+    gossip.gossip(X[comm.rank])
+    degree = 0 if comm.size == 1 else comm.size - 1 if comm.rank == 0 else 1
+    with together:
+        assert gossip.rounds == (9 if comm.size > 1 else 0)
+        assert gossip.sent.messages == 9 * degree
+        assert gossip.sent.bytes == degree * (6 * 6 * 8 + 3 * 6 * 4)
+        assert set(gossip.edges()) == set(network.neighbourhood(comm.rank).neighbours)
+
+
+def test_the_input_is_left_alone_and_the_result_is_new(comm, together):
+    network, X = world_of(comm)
+    gossip = gossip_of(comm, network)
+    x = X[comm.rank].copy()
+    first = gossip.mix(x, 2)
+    kept = first.copy()
+    second = gossip.mix(2 * x, 2)
+    with together:
+        assert (x == X[comm.rank]).all()
+        assert (first == kept).all()
+        assert not np.shares_memory(first, second)
+
+
+def test_matrices_and_single_precision_travel_as_they_are(comm, together):
+    network, _ = world_of(comm)
+    X = np.random.default_rng(5).normal(size=(comm.size, 4, 3)).astype(np.float32)
+    gossip = gossip_of(comm, network)
+    ours = gossip.mix(X[comm.rank], 4)
+    expected = mixed(network, X.reshape(comm.size, -1), "chebyshev", 4)
+    with together:
+        assert ours.shape == (4, 3)
+        assert ours.dtype == np.float32
+        np.testing.assert_allclose(
+            ours.reshape(-1), expected[comm.rank], rtol=0, atol=2e-6
+        )
+
+
+def test_zero_rounds_are_the_identity_and_send_nothing(comm, together):
+    network, X = world_of(comm)
+    gossip = gossip_of(comm, network)
+    ours = gossip.mix(X[comm.rank], 0)
+    with together:
+        assert (ours == X[comm.rank]).all()
+        assert gossip.rounds == gossip.sent.messages == 0
