@@ -1,0 +1,124 @@
+"""The agent: all that an algorithm sees of the world."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+from numpy.typing import NDArray
+
+from pmgt_mpi.problems.base import Problem
+from pmgt_mpi.regularizers.base import Regularizer
+from pmgt_mpi.streams import IndexStream, stream
+
+Array = NDArray[Any]
+
+
+class Network(Protocol):
+    """What an agent needs of the gossip room."""
+
+    def mix(self, x: Array, rounds: int) -> Array:
+        """Rounds of the mixing polynomial."""
+        ...
+
+    def gossip(self, *arrays: Array) -> tuple[Array, ...]:
+        """One plain round."""
+        ...
+
+
+class Agent:
+    """One agent: its f_i, psi, its network and its random streams.
+
+    It has no communicator, no rank to branch on and no evaluator, so that an algorithm
+    can neither cheat nor be slowed by the metrics. Gradients are counted here and
+    nowhere else, as the algorithm asks for them.
+
+    Parameters
+    ----------
+    problem, regularizer
+        f_i as a mean over the agent's own rows, and psi.
+    gossip
+        The agent's place in the network.
+    weight
+        m n_i / N, so that the mean over agents of weight · f_i is the mean over rows.
+    n
+        ceil(N / m), the same on every agent.
+    seed, label, agent_id
+        Where the random streams come from.
+
+    Attributes
+    ----------
+    gradients
+        Component gradients evaluated so far: n_i for a full one, 2b for a difference.
+    gradients_paper
+        The same as the paper counts them: b for a difference.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        regularizer: Regularizer,
+        gossip: Network,
+        *,
+        weight: float,
+        n: int,
+        seed: int,
+        label: str,
+        agent_id: int,
+    ) -> None:
+        self._problem = problem
+        self._regularizer = regularizer
+        self._gossip = gossip
+        self._weight = weight
+        self.n = n
+        self.gradients = 0
+        self.gradients_paper = 0
+        self._shared = stream(seed, f"algorithm {label}", 0)
+        own = stream(seed, f"algorithm {label}", 1, agent_id)
+        self._indices = IndexStream(own, problem.rows)
+        self._difference = getattr(problem, "minibatch_difference", None)
+
+    # The local functions.
+
+    def grad(self, x: Array) -> Array:
+        """∇f_i(x), the full local gradient."""
+        self.gradients += self._problem.rows
+        self.gradients_paper += self._problem.rows
+        return self._weighted(self._problem.grad(x))
+
+    def minibatch(self, b: int) -> Array:
+        """b of the agent's rows, uniform with replacement, from its own stream."""
+        return self._indices.draw(b)
+
+    def grad_difference(self, w: Array, w0: Array, rows: Array) -> Array:
+        """(1/b) Σ_{j ∈ rows} (∇f_ij(w) − ∇f_ij(w0))."""
+        self.gradients += 2 * len(rows)
+        self.gradients_paper += len(rows)
+        if self._difference is not None:
+            return self._weighted(self._difference(w, w0, rows))
+        problem = self._problem
+        return self._weighted(
+            problem.minibatch_grad(w, rows) - problem.minibatch_grad(w0, rows)
+        )
+
+    def prox(self, z: Array, eta: float) -> Array:
+        """argmin_x psi(x) + ‖x − z‖² / (2 eta)."""
+        return self._regularizer.prox(z, eta)
+
+    def _weighted(self, gradient: Array) -> Array:
+        return gradient if self._weight == 1.0 else self._weight * gradient
+
+    # The network.
+
+    def mix(self, x: Array, M: int) -> Array:
+        """Mix x with M gossip rounds (the paper's FastMix, or a better polynomial)."""
+        return self._gossip.mix(x, M)
+
+    def gossip(self, x: Array) -> Array:
+        """W x: one plain round."""
+        return self._gossip.gossip(x)[0]
+
+    # Chance that all agents share without a message.
+
+    def geometric(self, p: float) -> int:
+        """T ~ Geom(p) on {0, 1, 2, …}, the same number on every agent."""
+        return int(self._shared.geometric(p)) - 1

@@ -1,0 +1,131 @@
+"""What an algorithm is: frozen parameters with `init`, `step` and `solution`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import inf, sqrt
+from typing import Any, Protocol, Self
+
+from numpy.typing import NDArray
+
+from pmgt_mpi.agent import Agent
+from pmgt_mpi.errors import UserError
+from pmgt_mpi.problems.base import Constants
+
+Array = NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What parameters may depend on: the problem, the network and the budget.
+
+    Attributes
+    ----------
+    agents, n, least_rows
+        m, ceil(N / m), and the rows of the smallest shard.
+    constants
+        Of the problem; None where it gives none.
+    sigma_psi
+        Strong convexity of the regularizer.
+    lambda_2, lambda_min, psd
+        Of W, and whether 0 ⪯ W as the paper assumes.
+    steps
+        K, the number of steps that the run may take.
+    mix_rounds
+        M of the [mixing] section: a number, ``"auto"`` or ``"theory"``.
+    rounds_for
+        Rounds of the chosen mixing that contract to a given rho.
+    """
+
+    agents: int
+    n: int
+    least_rows: int
+    constants: Constants | None
+    sigma_psi: float
+    lambda_2: float
+    lambda_min: float
+    psd: bool
+    steps: int
+    mix_rounds: int | str
+    rounds_for: Callable[[float], int]
+
+    def needed_constants(self, method: str, parameter: str, value: object) -> Constants:
+        """Give the constants, or say which parameter needs them and what to do."""
+        if self.constants is None:
+            raise UserError(
+                f"{method}: {parameter} = '{value}' needs the constants L, l1, l2 and "
+                f"sigma, which the problem does not give; set {parameter} to a number, "
+                "or add constants() to the problem"
+            )
+        return self.constants
+
+    def convexity(self, method: str, parameter: str, value: object) -> float:
+        """sigma = sigma_f + sigma_psi, which must be positive."""
+        constants = self.needed_constants(method, parameter, value)
+        sigma = constants.sigma + self.sigma_psi
+        if sigma <= 0:
+            raise UserError(
+                f"{method}: {parameter} = '{value}' needs a strongly convex objective, "
+                f"and sigma is {sigma:.3g} here; add an l2 term to the problem or the "
+                f"regularizer, or set {parameter} to a number"
+            )
+        return sigma
+
+    def batch_size(self, method: str, wanted: int | str) -> int:
+        """b: a number, or the paper's √n; at most the smallest shard."""
+        if isinstance(wanted, str):
+            return min(max(1, round(sqrt(self.n))), self.least_rows)
+        if wanted > self.least_rows:
+            raise UserError(
+                f"{method}: batch_size = {wanted} is more than the {self.least_rows} "
+                f"rows of the smallest shard; take at most {self.least_rows}, or fewer "
+                "ranks"
+            )
+        return wanted
+
+    def largest_steady_step(self) -> float:
+        """(1 − λ_2)/(2|μ|), where an f_i is itself not convex: μ < 0 its curvature.
+
+        A step α lets the agents' disagreement grow by α|μ| along that f_i's descent,
+        and one gossip round takes 1 − λ_2 of it away; half of where the two are equal.
+        For methods with one round a step. On random shards of the paper's problem they
+        are stable up to 2.6 to 12 times this; on shards that differ more, sometimes
+        not up to twice this.
+        """
+        if self.constants is None or self.constants.mu_local >= 0 or self.agents == 1:
+            return inf
+        return 0.5 * (1 - self.lambda_2) / -self.constants.mu_local
+
+    def require_psd(self, method: str, parameter: str) -> None:
+        """Refuse ``theory`` where the paper's assumption 0 ⪯ W does not hold."""
+        if not self.psd:
+            raise UserError(
+                f"{method}: {parameter} = 'theory' needs 0 ⪯ W, and lambda_min is "
+                f"{self.lambda_min:.3g}; take weights 'laplacian' or 'metropolis', or "
+                f"give {parameter} as a number"
+            )
+
+
+class Algorithm(Protocol):
+    """A method: a frozen dataclass whose fields are its section of the config.
+
+    `step` owns the state that it is given and may change it in place. A state is a
+    dataclass of arrays and numbers and nothing else.
+    """
+
+    def resolve(self, setting: Setting) -> Self:
+        """Give the same method with every ``auto`` and ``theory`` made a number."""
+        ...
+
+    def init(self, agent: Agent, x0: Array) -> Any:
+        """Give the state before the first step."""
+        ...
+
+    def step(self, agent: Agent, state: Any) -> Any:
+        """Take one step of the method's natural unit: an epoch or an iteration."""
+        ...
+
+    def solution(self, state: Any) -> Array:
+        """Give the agent's current answer, the one the theory speaks of."""
+        ...

@@ -1,0 +1,84 @@
+"""PG-EXTRA: exact first-order method with a proximal step, full gradients."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pmgt_mpi.agent import Agent
+from pmgt_mpi.algorithms.base import Setting
+from pmgt_mpi.options import AUTO, StepSize
+
+Array = NDArray[Any]
+NAME = "pg-extra"
+
+
+@dataclass(frozen=True)
+class State:
+    """Variables of one agent after k iterations; `Wt_x` is W̃ x^{k−1}."""
+
+    x: Array
+    h: Array
+    Wt_x: Array
+    grad_x: Array
+
+
+@dataclass(frozen=True, kw_only=True)
+class PGExtra:
+    r"""PG-EXTRA (Shi, Ling, Wu and Yin 2015).
+
+    One step is one iteration, with W̃ = (I + W)/2::
+
+        h^{k+1} = h^k + W x^k − W̃ x^{k−1} − α (∇f_i(x^k) − ∇f_i(x^{k−1}))
+        x^{k+1} = prox_α(h^{k+1})
+
+    where at k = 0 the terms with h^0 and x^{−1} are absent. W̃ x^{k−1} is known from the
+    round before, so a step costs one round and n_i component gradients.
+
+    Parameters
+    ----------
+    step_size
+        α. For convex f_i it must lie below 2 λ_min(W̃) / L, L the largest smoothness
+        of an f_i: ``theory`` is half of that, ``auto`` 0.9 of it, at most 1/L, and less
+        where an f_i is not convex (`Setting.largest_steady_step`).
+
+    References
+    ----------
+    W. Shi, Q. Ling, G. Wu and W. Yin, "A Proximal Gradient Algorithm for Decentralized
+    Composite Optimization", IEEE Trans. Signal Processing 63(22), 2015.
+    """
+
+    step_size: StepSize = AUTO
+
+    def init(self, agent: Agent, x0: Array) -> State:  # noqa: ARG002
+        """Everything before x0 is nought, so that the first step is like any other."""
+        nought = np.zeros_like(x0)
+        return State(x=x0, h=nought, Wt_x=nought, grad_x=nought)
+
+    def step(self, agent: Agent, k: State) -> State:
+        """One iteration."""
+        alpha = self.step_size
+        g = agent.grad(k.x)
+        W_x = agent.gossip(k.x)
+        h = k.h + W_x - k.Wt_x - alpha * (g - k.grad_x)
+        return State(x=agent.prox(h, alpha), h=h, Wt_x=(k.x + W_x) / 2, grad_x=g)
+
+    def solution(self, state: State) -> Array:
+        """x."""
+        return state.x
+
+    def resolve(self, setting: Setting) -> Self:
+        """α from the bound 2 λ_min(W̃) / L = (1 + λ_min(W)) / L."""
+        alpha = self.step_size
+        if isinstance(alpha, str):
+            c = setting.needed_constants(NAME, "step_size", alpha)
+            bound = (1 + min(setting.lambda_min, 1)) / c.L_local
+            if alpha == "theory":
+                alpha = bound / 2
+            else:
+                steady = setting.largest_steady_step()
+                alpha = min(0.9 * bound, 1 / c.L_local, steady)
+        return replace(self, step_size=alpha)

@@ -1,0 +1,95 @@
+"""Parameters of the two methods that run epochs of SVRG.
+
+The paper analyses one epoch of SVRG once (its Lemma on the inner loop) for both
+PMGT-SVRG and PMGT-KatyushaX: step size and J are the same for the two.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import ceil, sqrt
+
+from pmgt_mpi.algorithms.base import Setting
+from pmgt_mpi.errors import UserError
+
+AUTO_CONTRACTION = 0.2
+"""Contraction that ``auto`` asks of one mix, at least."""
+
+AUTO_COUPLING = 0.1
+"""What ``auto`` allows rho η L_local to be: how strongly disagreement feeds itself."""
+
+
+def resolve_step(method: str, wanted: float, setting: Setting, b: int) -> float:
+    """η: a number, or one of these.
+
+    ``theory``
+        min(1/(2L), (1/8) √(b/(l1 l2 t0))), of the Lemma on the inner loop.
+    ``auto``
+        1/(2 (L + 2 l1/b)) where all components are convex: the expected smoothness of
+        a minibatch (Gower et al. 2019) with some room. Else
+        min(1/(2L), √(b/(l1 l2 t0))), the theory's without its factor of 1/8.
+    """
+    if not isinstance(wanted, str):
+        return wanted
+    c = setting.needed_constants(method, "step_size", wanted)
+    t0 = ceil(setting.n / b)
+    if wanted == "auto" and c.convex:
+        return 1 / (2 * (c.L + 2 * c.l1 / b))
+    stochastic = sqrt(b / (c.l1 * c.l2 * t0))
+    if wanted == "theory":
+        stochastic /= 8
+    return min(1 / (2 * c.L), stochastic)
+
+
+def resolve_rounds(
+    method: str,
+    wanted: int,
+    setting: Setting,
+    eta: float,
+    theory_rho: Callable[[], float],
+) -> int:
+    """M: a number, or the rounds that contract to a given rho.
+
+    ``theory``
+        rho of the method's theorem.
+    ``auto``
+        rho ≤ 0.2 and rho η L_local ≤ 0.1: a step turns the agents' disagreement w − w̄
+        into gradients that differ by up to L_local times as much, and what η times
+        that adds must be mixed away faster than it grows.
+    """
+    choice: int | str = wanted
+    if choice == "section":
+        choice = setting.mix_rounds
+    if choice == "theory":
+        setting.require_psd(method, "mix_rounds")
+        return setting.rounds_for(theory_rho())
+    if choice == "auto":
+        rho = AUTO_CONTRACTION
+        if setting.constants is not None:
+            coupling = eta * setting.constants.L_local
+            rho = min(rho, AUTO_COUPLING / coupling)
+        return setting.rounds_for(rho)
+    return int(choice)
+
+
+def theory_J(method: str, setting: Setting, eta: float, b: int) -> float:
+    """J of the Lemma on the inner loop (appendix of the paper)."""
+    c = setting.needed_constants(method, "mix_rounds", "theory")
+    m, ll, eta_L = setting.agents, c.l1 * c.l2, eta * c.L
+    if eta_L >= 1:
+        raise UserError(
+            f"{method}: mix_rounds = 'theory' needs step_size < 1/L = {1 / c.L:.3g}, "
+            f"not {eta:.3g}; take a smaller step, or give mix_rounds as a number"
+        )
+    if c.sigma <= 0:
+        raise UserError(
+            f"{method}: mix_rounds = 'theory' needs a strongly convex f, and sigma_f "
+            f"is {c.sigma:.3g}; give mix_rounds as a number or 'auto'"
+        )
+    return (
+        12 * eta * ll / (m * b)
+        + 4 * eta * ll / m
+        + ll / (c.sigma * m)
+        + (1 + eta) / (2 * m * eta)
+        + (1 - eta_L + 2 * eta) / (2 * (1 - eta_L) * m * eta**2)
+    )

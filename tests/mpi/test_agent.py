@@ -1,0 +1,59 @@
+"""The agent: what it counts, and which random numbers it gives to whom."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tests.support.small_world import Case, D
+
+
+def test_gradients_are_counted_as_they_are_asked_for(comm, together):
+    agent = Case(comm, "ridge", equal=False).agent
+    x = np.ones(D)
+    rows = agent._problem.rows
+    agent.grad(x)
+    agent.grad_difference(x, 2 * x, agent.minibatch(7))
+    with together:
+        assert agent.gradients == rows + 14
+        assert agent.gradients_paper == rows + 7
+
+
+def test_rows_are_drawn_from_each_agents_own_stream(comm, together):
+    agent = Case(comm, "ridge").agent
+    drawn = comm.allgather(agent.minibatch(30).tolist())
+    with together:
+        assert len({tuple(rows) for rows in drawn}) == comm.size
+
+
+def test_rows_are_drawn_with_replacement_from_all_own_rows(comm, together):
+    agent = Case(comm, "ridge", equal=False).agent
+    rows = agent._problem.rows
+    batches = np.array([agent.minibatch(5) for _ in range(2000)])
+    with together:
+        assert set(batches.ravel()) == set(range(rows))
+        repeated = np.mean([len(set(batch)) < 5 for batch in batches])
+        expected = 1 - np.prod(1 - np.arange(5) / rows)
+        assert abs(repeated - expected) < 0.05
+
+
+def test_T_is_geometric_from_nought_and_the_same_on_every_agent(comm, together):
+    agent = Case(comm, "ridge").agent
+    drawn = [agent.geometric(0.2) for _ in range(4000)]
+    everywhere = comm.allgather(drawn)
+    with together:
+        assert all(other == drawn for other in everywhere)
+        assert min(drawn) == 0
+        assert abs(np.mean(drawn) - 4) < 0.3
+        assert abs(np.mean(np.array(drawn) == 0) - 0.2) < 0.03
+
+
+def test_the_difference_of_a_user_without_one_is_that_of_two_minibatches(
+    comm, together
+):
+    agent = Case(comm, "logistic", equal=False).agent
+    w, w0, rows = np.ones(D), np.zeros(D), agent.minibatch(6)
+    ours = agent.grad_difference(w, w0, rows)
+    agent._difference = None
+    plain = agent.grad_difference(w, w0, rows)
+    with together:
+        np.testing.assert_allclose(ours, plain, rtol=1e-12)

@@ -1,0 +1,68 @@
+"""No hidden global step: the algorithms run where every collective raises."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from mpi4py import MPI
+
+from pmgt_mpi.gossip import EXCHANGES
+from tests.support.methods import METHODS
+from tests.support.small_world import Case, D
+
+POINT_TO_POINT = {
+    "Isend", "Irecv", "Send_init", "Recv_init", "Free", "Dup", "Clone",
+}  # fmt: skip
+COLLECTIVES = [
+    name
+    for name in dir(MPI.Intracomm)
+    if name.lower().lstrip("i").split("_")[0]
+    in {
+        "barrier", "bcast", "gather", "gatherv", "scatter", "scatterv", "allgather",
+        "allgatherv", "alltoall", "alltoallv", "alltoallw", "reduce", "allreduce",
+        "scan", "exscan",
+    }
+    or name.startswith(("Reduce_scatter", "Ireduce_scatter", "Neighbor", "neighbor"))
+    or name.startswith("Ineighbor")
+]  # fmt: skip
+
+
+class PointToPoint(MPI.Intracomm):
+    """A communicator on which only messages between two ranks are allowed."""
+
+
+def forbid(name):
+    def raises(self, *arguments, **options):  # noqa: ARG001
+        raise AssertionError(f"an algorithm called the collective {name}")
+
+    return raises
+
+
+for collective_name in COLLECTIVES:
+    setattr(PointToPoint, collective_name, forbid(collective_name))
+
+
+def test_the_list_of_collectives_is_not_empty_and_they_raise(comm):
+    assert {"Barrier", "bcast", "Allreduce", "Ibarrier", "allgather"} <= set(
+        COLLECTIVES
+    )
+    assert not POINT_TO_POINT & set(COLLECTIVES)
+    with pytest.raises(AssertionError, match="collective Allreduce"):
+        PointToPoint(comm).Allreduce(np.zeros(1), np.zeros(1))
+
+
+@pytest.mark.parametrize("exchange", EXCHANGES)
+@pytest.mark.parametrize("name", METHODS)
+def test_same_bits_without_collectives(comm, together, name, exchange):
+    results = []
+    for communicator in (comm, PointToPoint(comm)):
+        case = Case(
+            comm, "ridge", equal=False, l1=0.02, exchange=exchange, wire=communicator
+        )
+        state = METHODS[name].init(case.agent, np.full(D, 0.3))
+        for _ in range(5):
+            state = METHODS[name].step(case.agent, state)
+        results.append(METHODS[name].solution(state))
+        case.close()
+    with together:
+        assert results[0].tobytes() == results[1].tobytes()

@@ -1,0 +1,129 @@
+"""A small problem on all ranks: as an agent of the package, and in matrix form."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+import numpy as np
+
+from pmgt_mpi.agent import Agent
+from pmgt_mpi.collective import Collective
+from pmgt_mpi.data.shard import Shard
+from pmgt_mpi.gossip import EXCHANGES, MIXINGS
+from pmgt_mpi.gossip.gossip import Gossip
+from pmgt_mpi.graphs.build import build_network
+from pmgt_mpi.problems import PROBLEMS
+from pmgt_mpi.regularizers.l1 import L1
+from pmgt_mpi.regularizers.none import NoRegularizer
+from tests.reference import matrix_form
+
+D = 5
+KINDS = {
+    "pca": ("shift-invert-pca", {"ratio": 2.0}),
+    "ridge": ("ridge", {"l2": 0.1}),
+    "logistic": ("logistic", {"l2": 0.1}),
+}
+
+
+class RecordingAgent(Agent):
+    """An agent that remembers what chance gave it."""
+
+    def __init__(self, *arguments, **options):
+        super().__init__(*arguments, **options)
+        self.T: list[int] = []
+        self.batches: list[np.ndarray] = []
+
+    def geometric(self, p):
+        self.T.append(super().geometric(p))
+        return self.T[-1]
+
+    def minibatch(self, b):
+        self.batches.append(super().minibatch(b).copy())
+        return self.batches[-1]
+
+
+def shards(m: int, equal: bool) -> list[Shard]:
+    """The rows of all agents; agents' distributions differ."""
+    rng = np.random.default_rng(11)
+    sizes = [12] * m if equal else [9 + (5 * i) % 8 for i in range(m)]
+    parts = []
+    for i, n in enumerate(sizes):
+        A = rng.normal(size=(n, D)) * (1 + np.arange(D)) / 3 + 0.3 * i
+        y = np.sign(A @ rng.normal(size=D) + 0.1)
+        parts.append(Shard(A, y, sum(sizes), m))
+    return parts
+
+
+class Case:
+    """One agent of the package, and all agents of the matrix form.
+
+    `wire` is the communicator of the gossip, if it is not to be `comm`.
+    """
+
+    def __init__(
+        self,
+        comm,
+        kind,
+        *,
+        equal=True,
+        l1=0.0,
+        mixing="chebyshev",
+        exchange="persistent",
+        wire=None,
+    ):
+        m = comm.size
+        parts = shards(m, equal)
+        shard = parts[comm.rank]
+        collective = Collective(comm)
+        name, options = KINDS[kind]
+        problem = PROBLEMS.load(name)(shard, collective, **options)
+        network = build_network(m, np.random.default_rng(2), topology="ring")
+        self.comm = comm
+        self.gossip = Gossip(
+            comm if wire is None else wire,
+            network.neighbourhood(comm.rank),
+            MIXINGS.load(mixing),
+            EXCHANGES.load(exchange),
+        )
+        self.agent = RecordingAgent(
+            problem,
+            L1(strength=l1) if l1 else NoRegularizer(),
+            self.gossip,
+            weight=shard.weight,
+            n=-(-shard.total_rows // m),
+            seed=5,
+            label="exactness",
+            agent_id=comm.rank,
+        )
+        A, y = [part.A for part in parts], [part.labels for part in parts]
+        c, b = options.get("l2", 0.0), np.zeros(D)
+        if kind == "pca":
+            # The shift from the paper's definition, not from the package.
+            rows = np.concatenate(A)
+            top = np.linalg.eigvalsh(rows.T @ rows / len(rows))
+            c, b = top[-1] + (top[-1] - top[-2]) / 2.0, problem.b
+        self.world = matrix_form.World(
+            network.W.toarray(), A, y, kind, c, b, l1, mixing
+        )
+
+    def states(self, algorithm, steps: int) -> list[dict[str, np.ndarray]]:
+        """All agents' variables after each step, on every rank."""
+        state = algorithm.init(self.agent, np.full(D, 0.3))
+        states = [state]
+        for _ in range(steps):
+            state = algorithm.step(self.agent, state)
+            states.append(state)
+        gathered = self.comm.allgather([asdict(state) for state in states])
+        return [
+            {name: np.array([part[k][name] for part in gathered]) for name in asdict(s)}
+            for k, s in enumerate(states)
+        ]
+
+    def chance(self):
+        """The T that agent 0 drew, and an iterator over each agent's batches."""
+        lists = self.comm.allgather(self.agent.T)
+        assert all(other == lists[0] for other in lists)
+        return lists[0], [iter(b) for b in self.comm.allgather(self.agent.batches)]
+
+    def close(self):
+        self.gossip.close()
