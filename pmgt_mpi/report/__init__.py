@@ -1,0 +1,1 @@
+"""Pictures and tables of run folders; never imports mpi4py."""

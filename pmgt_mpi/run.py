@@ -1,0 +1,81 @@
+"""The command: ``mpirun -n m python -m pmgt_mpi.run --config FILE``."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from pathlib import Path
+
+from pmgt_mpi import __version__
+from pmgt_mpi.runtime.environment import prepare
+from pmgt_mpi.runtime.parser import Parser
+
+DESCRIPTION = """\
+Run decentralized optimization: every MPI rank is one agent, holds its own rows of the
+data and talks to its neighbours in the gossip graph.
+
+  mpirun -n 4 python -m pmgt_mpi.run --config configs/quickstart.toml
+  mpirun -n 4 python -m pmgt_mpi.run --config configs/quickstart.toml \\
+      --set stop.steps=10 --set algorithm.0.step_size=0.2 --out runs/try
+
+Without mpirun it runs with a single agent. With more ranks than cores Open MPI asks for
+mpirun --oversubscribe; as root for OMPI_ALLOW_RUN_AS_ROOT=1 and
+OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1. launch/local.sh sets all of this.
+"""
+
+EPILOG = """\
+exit codes: 0 done; 1 a rank failed; 2 wrong input; 3 an algorithm diverged.
+The config's keys are explained in README.md and in the files of configs/.
+"""
+
+
+def parse(arguments: list[str] | None) -> argparse.Namespace:
+    """Read the command line."""
+    parser = Parser(
+        prog="python -m pmgt_mpi.run",
+        description=DESCRIPTION,
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument(
+        "--config", metavar="FILE", type=Path, required=True, help="TOML file to run"
+    )
+    parser.add_argument(
+        "--set",
+        metavar="SECTION.KEY=VALUE",
+        action="append",
+        default=[],
+        help="override a key of the config; algorithms by number: "
+        "algorithm.0.step_size=0.2",
+    )
+    parser.add_argument(
+        "--out",
+        metavar="DIR",
+        type=Path,
+        help="run folder to make (default: runs/NAME-DATE-TIME)",
+    )
+    parser.add_argument(
+        "--allow-plugins",
+        action="store_true",
+        help="let the config name classes of your own as module:Class, and run them",
+    )
+    parser.add_argument("--version", action="version", version=__version__)
+    return parser.parse_args(arguments)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the command; give the exit code."""
+    options = parse(arguments)
+    prepare()
+    # Only now: numpy and MPI look at the environment when they are imported.
+    from pmgt_mpi.runtime.command import run_command
+
+    # The folder in which the user stands holds the user's own modules.
+    if options.allow_plugins and os.getcwd() not in sys.path:  # noqa: PTH109
+        sys.path.insert(0, os.getcwd())  # noqa: PTH109
+    return run_command(options)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""The runtime: config, building, the loop, evaluation and output."""

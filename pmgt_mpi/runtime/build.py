@@ -1,0 +1,91 @@
+"""From a plan to a stage: network, shard, problem, constants and minimiser."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pmgt_mpi.collective import Collective
+from pmgt_mpi.data.files import find_file
+from pmgt_mpi.data.loading import load_shard
+from pmgt_mpi.data.shard import Shard
+from pmgt_mpi.problems.base import Constants, Problem
+from pmgt_mpi.problems.reference import Reference
+from pmgt_mpi.problems.reference_cache import cached_minimise
+from pmgt_mpi.regularizers.base import Regularizer
+from pmgt_mpi.runtime.plan import Plan
+from pmgt_mpi.runtime.stage import (
+    Stage,
+    agent_communicator,
+    make_stage,
+    spread_network,
+)
+from pmgt_mpi.streams import seed_sequence, stream
+
+
+def build_stage(plan: Plan, world: Any) -> Stage:
+    """Do all that comes before the first algorithm; collective over the world."""
+    comm = agent_communicator(world)
+    collective = Collective(comm.Dup())
+    network = spread_network(collective, lambda: _network(plan, collective.agents))
+    with collective.agreed():
+        shard = _shard(plan, collective)
+        problem: Problem = plan.problem.make(shard, collective)
+        regularizer: Regularizer = plan.regularizer.make()
+
+    def find_reference(_: float, constants: Constants | None) -> Reference | None:
+        if not plan.reference:
+            return None
+        return cached_minimise(
+            problem, regularizer, collective, shard, constants, plan.problem.options
+        )
+
+    x0 = np.zeros(problem.shape, plan.dtype)
+    if np.isinf(regularizer.value(x0)):
+        x0 = regularizer.prox(x0, 1.0)  # a box that does not hold nought
+    return make_stage(
+        comm, collective, network, problem, regularizer, x0, find_reference
+    )
+
+
+def _network(plan: Plan, agents: int) -> Any:
+    """Build the network; only agent 0 comes here, and imports networkx."""
+    from pmgt_mpi.graphs.build import build_network
+
+    network, base = plan.network, Path(plan.folder)
+    topology: str | Path | None = None
+    options: dict[str, Any] = {}
+    if network.topology is not None:
+        topology, options = network.topology.name, network.topology.options
+    elif network.file is not None:
+        topology = find_file(network.file, base)
+    weights: str | Path
+    if network.weights is not None:
+        weights = network.weights.name
+    else:
+        assert network.weights_file is not None
+        weights = find_file(network.weights_file, base)
+    return build_network(
+        agents,
+        stream(plan.seed, "graph"),
+        topology=topology,
+        options=options,
+        weights=weights,
+    )
+
+
+def _shard(plan: Plan, collective: Collective) -> Shard:
+    data = plan.data
+    return load_shard(
+        collective,
+        data.source.make(),
+        base=Path(plan.folder),
+        partition=data.partition,
+        scale=data.scale,
+        layout=data.layout,
+        shares=data.shares,
+        seed=seed_sequence(plan.seed, "data"),
+        dtype=plan.dtype,
+    )

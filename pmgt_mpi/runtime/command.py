@@ -1,0 +1,218 @@
+"""What the run command does on every rank, and how it ends."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+import traceback
+from dataclasses import asdict
+from typing import Any
+
+from mpi4py import MPI
+
+from pmgt_mpi.collective import AgreedError, Collective
+from pmgt_mpi.errors import UserError
+from pmgt_mpi.runtime.build import build_stage
+from pmgt_mpi.runtime.environment import crowding, launched
+from pmgt_mpi.runtime.execute import Finished, execute
+from pmgt_mpi.runtime.folder import RunFolder, default_path
+from pmgt_mpi.runtime.meta import circumstances, place
+from pmgt_mpi.runtime.plan import Plan
+from pmgt_mpi.runtime.stage import Stage
+from pmgt_mpi.runtime.terminal import Progress, say
+
+DIVERGED = 3
+"""Exit code if an algorithm diverged."""
+
+ROUGH_REFERENCE = 1e-10
+"""Relative residual of the minimiser above which the user is told."""
+
+
+def run_command(options: argparse.Namespace) -> int:
+    """Run a config on the world; give the exit code.
+
+    Wrong input that all ranks have agreed on is told once, by the first. Anything else
+    that goes wrong on one rank ends the job on all of them: the others would wait for
+    its messages for ever.
+    """
+    world = MPI.COMM_WORLD
+    try:
+        check_world(world.size)
+        return _run(options, world)
+    except AgreedError as error:
+        if world.rank == 0 and launched()[1] == 0:
+            sys.stderr.write(f"pmgt_mpi: error: {error}\n")
+        return error.exit_code
+    except BaseException as error:
+        _end_job(world, error)
+        raise
+
+
+def check_world(size: int) -> None:
+    """Refuse a world of 1 where the launcher started more: it is n jobs of size 1."""
+    asked, _ = launched()
+    if size == 1 and asked > 1:
+        raise AgreedError(
+            f"the launcher started {asked} ranks, but MPI sees a world of size 1: "
+            "mpirun and mpi4py belong to different MPIs, or the program was started "
+            "without mpirun or srun --mpi=pmix; use the mpirun of the environment in "
+            "which mpi4py is installed"
+        )
+
+
+def _end_job(world: Any, error: BaseException) -> None:
+    """Tell who failed, and end every rank."""
+    host, _ = place()
+    lines = [f"pmgt_mpi: agent {world.rank} on {host} failed: "]
+    if isinstance(error, UserError):
+        lines.append(f"{error}\n")
+    else:
+        lines.append(f"{type(error).__name__}: {error}\n")
+        lines += traceback.format_exception(error)
+    sys.stderr.write("".join(lines))
+    sys.stderr.flush()
+    time.sleep(0.2)  # mpirun drops what it has not read when the job is aborted
+    world.Abort(UserError.exit_code if isinstance(error, UserError) else 1)
+
+
+def _run(options: argparse.Namespace, world: Any) -> int:
+    start = time.perf_counter()
+    first = Collective(world)
+    plan = _plan(options, first)
+    stage = build_stage(plan, world)
+    places = first.gather(place())
+    folder = _folder(options, plan, stage)
+    if folder is not None:
+        if warning := crowding(places):
+            say(f"note: {warning}")
+        if stage.reference is not None and stage.reference.residual > ROUGH_REFERENCE:
+            say(
+                f"note: the reference minimiser has a relative residual of "
+                f"{stage.reference.residual:.1e}; smaller suboptimalities mean nothing"
+            )
+        folder.write_json(
+            "meta.json",
+            {
+                **circumstances(),
+                "hosts": [host for host, _ in places],
+                "seed": plan.seed,
+                "config": str(options.config.resolve()),
+                "setup_seconds": time.perf_counter() - start,
+                "network": asdict(stage.network),
+                "constants": stage.constants and asdict(stage.constants),
+                "rows": stage.rows,
+                "reference_residual": stage.reference and stage.reference.residual,
+            },
+        )
+    finished = [
+        _execute(stage, plan, number, folder) for number in range(len(plan.algorithms))
+    ]
+    if folder is not None:
+        _write_results(folder, stage, finished)
+    diverged = any(run.status == "diverged" for run in finished)
+    return DIVERGED if diverged else 0
+
+
+def _plan(options: argparse.Namespace, first: Collective) -> Plan:
+    """Read the config on agent 0; the others get the plan."""
+    plan: Plan | None = None
+    with first.agreed():
+        if first.agent == 0:
+            from pmgt_mpi.runtime.config import read_config
+
+            plan = read_config(
+                options.config, options.set, allow_plugins=options.allow_plugins
+            )
+    plan = first.from_first(plan)
+    assert plan is not None
+    return plan
+
+
+def _folder(options: argparse.Namespace, plan: Plan, stage: Stage) -> RunFolder | None:
+    """Make the run folder, on agent 0."""
+    folder: RunFolder | None = None
+    with stage.collective.agreed():
+        if stage.collective.agent == 0:
+            from pmgt_mpi.runtime.resolved import resolved_config
+
+            folder = RunFolder(options.out or default_path(plan.name))
+            folder.write_toml("config.toml", resolved_config(plan))
+    return folder
+
+
+def _execute(
+    stage: Stage, plan: Plan, number: int, folder: RunFolder | None
+) -> Finished:
+    """Run one algorithm; agent 0 writes down every record and shows the progress."""
+    algorithm = plan.algorithms[number]
+    progress = None
+    if folder is not None:
+        progress = Progress(algorithm.label, algorithm.steps)
+
+    def watch(step: int, record: dict[str, Any] | None) -> None:
+        if folder is not None and progress is not None:
+            if record is not None:
+                folder.record(record)
+            progress.show(step, record)
+
+    try:
+        return execute(
+            stage,
+            algorithm,
+            seed=plan.seed,
+            stop=plan.stop,
+            exchange=plan.network.exchange,
+            watch=watch,
+        )
+    finally:
+        if progress is not None:
+            progress.close()
+
+
+def _write_results(folder: RunFolder, stage: Stage, finished: list[Finished]) -> None:
+    """Write what is known at the end, and tell the user."""
+    from pmgt_mpi.report.table import summary_table
+
+    summaries = [
+        {
+            **run.records[-1],
+            "name": run.name,
+            "status": run.status,
+            "ranks": stage.collective.agents,
+            "lambda_2": stage.network.lambda_2,
+            "parameters": run.parameters,
+        }
+        for run in finished
+    ]
+    folder.write_json("summary.json", summaries)
+    folder.write_csv("ranks.csv", [row for run in finished for row in run.ranks])
+    edges = [row for run in finished for row in run.edges]
+    if edges:
+        folder.write_csv("edges.csv", edges)
+    solutions: dict[str, Any] = {}
+    for run in finished:
+        solutions[run.label] = run.x
+        solutions[f"{run.label}/agents"] = run.x_agents
+    if stage.reference is not None:
+        solutions["reference"] = stage.reference.x
+    folder.write_solutions(solutions)
+    folder.close()
+    say(summary_table(summaries))
+    for run in finished:
+        if run.status == "diverged":
+            say(f"{run.label} diverged: take a smaller step_size or more mix_rounds")
+    say(f"run folder: {folder.path}")
+    _draw(folder)
+
+
+def _draw(folder: RunFolder) -> None:
+    """Draw the picture, if matplotlib is there."""
+    try:
+        from pmgt_mpi.report.plot import plot_run
+    except ModuleNotFoundError as error:
+        if error.name != "matplotlib":
+            raise
+        say("no plot: matplotlib is missing (pip install 'pmgt_mpi[report]')")
+        return
+    say(f"plot: {plot_run(folder.path)}")

@@ -1,0 +1,175 @@
+"""Looking at a run from outside: objective, suboptimality, consensus and costs.
+
+Evaluation uses collectives on a communicator of its own and the raw problem: it sends
+nothing on the algorithm's communicator, counts no gradient and draws no random number.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pmgt_mpi.agent import Agent
+from pmgt_mpi.collective import Collective
+from pmgt_mpi.gossip.gossip import Gossip
+from pmgt_mpi.problems.base import Problem
+from pmgt_mpi.problems.mean_function import MeanFunction
+from pmgt_mpi.problems.reference import Reference
+from pmgt_mpi.problems.suboptimality import suboptimality
+from pmgt_mpi.regularizers.base import Regularizer
+from pmgt_mpi.runtime.clock import Clock
+
+Array = NDArray[Any]
+Record = dict[str, Any]
+"""One line of metrics.jsonl."""
+
+FAR_ABOVE_START = 1e6
+"""Multiple of the start's suboptimality that counts as divergence."""
+
+
+class Objective:
+    """F = f + psi of all agents together, for evaluation only.
+
+    Parameters
+    ----------
+    collective
+        All agents; every method is collective, at the same x.
+    problem, regularizer, weight
+        f_i of this agent, psi, and m n_i / N.
+    reference
+        The minimiser, where there is one.
+    """
+
+    def __init__(
+        self,
+        collective: Collective,
+        problem: Problem,
+        regularizer: Regularizer,
+        weight: float,
+        reference: Reference | None,
+    ) -> None:
+        self.collective = collective
+        self._problem = problem
+        self._regularizer = regularizer
+        self._weight = weight
+        self._reference = reference
+
+    def value(self, x: Array) -> float:
+        """F(x)."""
+        f = MeanFunction(self._problem, self.collective, self._weight)
+        return f.value(x) + self._regularizer.value(x)
+
+    def suboptimality(self, x: Array) -> float | None:
+        """F(x) − F*, where F* is known."""
+        if self._reference is None:
+            return None
+        return suboptimality(
+            self._problem,
+            self._regularizer,
+            self.collective,
+            self._weight,
+            self._reference,
+            x,
+        )
+
+
+class Evaluator:
+    """Makes the records of one algorithm's run.
+
+    Parameters
+    ----------
+    label
+        Of the algorithm.
+    objective
+        F and F*.
+    x0
+        Where all algorithms start: the scale of the relative suboptimality.
+    agent, gossip, clock
+        Whose counts and seconds are told.
+    """
+
+    def __init__(
+        self,
+        label: str,
+        objective: Objective,
+        x0: Array,
+        agent: Agent,
+        gossip: Gossip,
+        clock: Clock,
+    ) -> None:
+        self.label = label
+        self.objective = objective
+        self.agent = agent
+        self.gossip = gossip
+        self.clock = clock
+        self.evaluation = Clock()
+        self.start_value = objective.value(x0)
+        self.start_suboptimality = objective.suboptimality(x0)
+
+    def record(self, step: int, x: Array) -> Record:
+        """Evaluate at the average of the agents' iterates; the same on every agent."""
+        collective = self.objective.collective
+        with self.evaluation:
+            m = collective.agents
+            mean = collective.sum(x.astype(np.float64)) / m
+            distance = float(np.sum((x - mean) ** 2))
+            consensus = float(collective.sum(np.array(distance))) / m
+            value = self.objective.value(mean)
+            excess = self.objective.suboptimality(mean)
+            record = {
+                "algorithm": self.label,
+                "step": step,
+                **self._costs(),
+                "objective": value,
+                "suboptimality": excess,
+                "relative_suboptimality": self._relative(excess),
+                "consensus": consensus,
+            }
+            # Nobody's clock starts again while another agent still evaluates.
+            collective.comm.Barrier()
+        return record
+
+    def diverged(self, record: Record) -> bool:
+        """Whether a record is that of a run which has left for infinity."""
+        value, relative = record["objective"], record["relative_suboptimality"]
+        if not np.isfinite(value) or not np.isfinite(record["consensus"]):
+            return True
+        if relative is not None:
+            return bool(relative > FAR_ABOVE_START)
+        return bool(value > FAR_ABOVE_START * (1 + abs(self.start_value)))
+
+    def _relative(self, excess: float | None) -> float | None:
+        if excess is None or not self.start_suboptimality:
+            return excess
+        return excess / self.start_suboptimality
+
+    def _costs(self) -> Record:
+        """Seconds are the slowest agent's; gradients and the split of time a mean."""
+        sent = self.gossip.sent
+        words = self.objective.collective.gather(
+            (
+                self.clock.seconds,
+                self.gossip.seconds,
+                self.agent.gradients,
+                self.agent.gradients_paper,
+                self.gossip.rounds,
+                sent.messages,
+                sent.bytes,
+            )
+        )
+        seconds, comm, gradients, paper, rounds, messages, nbytes = zip(
+            *words, strict=True
+        )
+        m = len(words)
+        return {
+            "seconds": max(seconds),
+            "compute_seconds": (sum(seconds) - sum(comm)) / m,
+            "comm_seconds": sum(comm) / m,
+            "gradients": sum(gradients) / m,
+            "gradients_paper": sum(paper) / m,
+            "rounds": max(rounds),
+            "messages": sum(messages),
+            "bytes": sum(nbytes),
+        }

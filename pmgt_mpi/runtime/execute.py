@@ -1,0 +1,213 @@
+"""Running one algorithm on a stage, and gathering what it cost."""
+
+from __future__ import annotations
+
+import resource
+import socket
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pmgt_mpi.agent import Agent
+from pmgt_mpi.algorithms.base import Algorithm, Setting
+from pmgt_mpi.gossip.gossip import Gossip
+from pmgt_mpi.gossip.polynomials import Mixing, rounds_for
+from pmgt_mpi.runtime.clock import Clock
+from pmgt_mpi.runtime.evaluation import Evaluator, Record
+from pmgt_mpi.runtime.loop import run_loop
+from pmgt_mpi.runtime.plan import AlgorithmPlan, Part, Stop
+from pmgt_mpi.runtime.stage import Stage
+
+Array = NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Finished:
+    """One algorithm's run, as agent 0 tells of it.
+
+    Attributes
+    ----------
+    label, name
+        Label and registered name of the algorithm.
+    status, steps
+        Why it stopped, and after how many steps.
+    parameters
+        As used: every word of the config made a number.
+    records
+        All evaluations.
+    x
+        The average of the agents' iterates, on every agent.
+    x_local
+        This agent's own iterate.
+    x_agents
+        All agents' iterates, one row each; on agent 0 only.
+    ranks, edges
+        Rows of ranks.csv and edges.csv; on every agent.
+    """
+
+    label: str
+    name: str
+    status: str
+    steps: int
+    parameters: dict[str, Any]
+    records: list[Record]
+    x: Array
+    x_local: Array
+    x_agents: Array | None
+    ranks: list[dict[str, Any]]
+    edges: list[dict[str, Any]]
+
+
+def resolve(stage: Stage, plan: AlgorithmPlan) -> Algorithm:
+    """Make the algorithm with all its parameters numbers, the same on every agent."""
+    collective, facts = stage.collective, stage.network
+    mixing: Mixing = plan.mixing.load()
+    setting = Setting(
+        agents=collective.agents,
+        n=stage.n,
+        least_rows=min(stage.rows),
+        constants=stage.constants,
+        sigma_psi=stage.regularizer.sigma,
+        lambda_2=facts.lambda_2,
+        lambda_min=facts.lambda_min,
+        psd=facts.psd,
+        steps=plan.steps,
+        mix_rounds=plan.mix_rounds,
+        rounds_for=lambda rho: rounds_for(
+            mixing, rho, facts.lambda_2, facts.lambda_min
+        ),
+    )
+    options = None
+    with collective.agreed():
+        if collective.agent == 0:
+            options = asdict(plan.method.make().resolve(setting))
+    options = collective.from_first(options)
+    algorithm: Algorithm = Part(plan.label, plan.method.address, options).make()
+    return algorithm
+
+
+def execute(
+    stage: Stage,
+    plan: AlgorithmPlan,
+    *,
+    seed: int,
+    stop: Stop,
+    exchange: Part,
+    watch: Callable[[int, Record | None], None],
+) -> Finished:
+    """Run one algorithm of a plan on a stage.
+
+    Parameters
+    ----------
+    stage, plan
+        What is solved, and how.
+    seed
+        Of the run; the streams come from it and the algorithm's label.
+    stop
+        Reasons to stop beside the steps.
+    exchange
+        The form of the exchange with the neighbours.
+    watch
+        Told of every record.
+    """
+    algorithm = resolve(stage, plan)
+    collective = stage.collective
+    comm = stage.comm.Dup()
+    gossip = Gossip(comm, stage.neighbourhood, plan.mixing.load(), exchange.load())
+    agent = Agent(
+        stage.problem,
+        stage.regularizer,
+        gossip,
+        weight=stage.weight,
+        n=stage.n,
+        seed=seed,
+        label=plan.label,
+        agent_id=collective.agent,
+    )
+    clock = Clock()
+    evaluator = Evaluator(plan.label, stage.objective(), stage.x0, agent, gossip, clock)
+    collective.comm.Barrier()
+    outcome = run_loop(
+        algorithm,
+        agent,
+        stage.x0,
+        clock=clock,
+        evaluator=evaluator,
+        collective=collective,
+        steps=plan.steps,
+        every=plan.evaluate_every,
+        stop=stop,
+        watch=watch,
+    )
+    x = outcome.solution
+    ranks, edges = _bills(stage, plan.label, agent, gossip, clock, evaluator)
+    finished = Finished(
+        label=plan.label,
+        name=plan.method.name,
+        status=outcome.status,
+        steps=outcome.steps,
+        parameters=asdict(algorithm),  # type: ignore[call-overload]
+        records=outcome.records,
+        x=collective.sum(x) / collective.agents,
+        x_local=x,
+        x_agents=_stacked(stage, x),
+        ranks=ranks,
+        edges=edges,
+    )
+    gossip.close()
+    comm.Free()
+    return finished
+
+
+def _stacked(stage: Stage, x: Array) -> Array | None:
+    """All agents' iterates, on agent 0."""
+    collective = stage.collective
+    rows = None
+    if collective.agent == 0:
+        rows = np.empty((collective.agents, *x.shape), x.dtype)
+    collective.comm.Gather(np.ascontiguousarray(x), rows, root=0)
+    return rows
+
+
+def _bills(
+    stage: Stage,
+    label: str,
+    agent: Agent,
+    gossip: Gossip,
+    clock: Clock,
+    evaluator: Evaluator,
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """What each agent spent, and what went over each edge."""
+    collective, sent = stage.collective, gossip.sent
+    bill = {
+        "algorithm": label,
+        "agent": collective.agent,
+        "host": socket.gethostname(),
+        "compute_seconds": clock.seconds - gossip.seconds,
+        "comm_seconds": gossip.seconds,
+        "evaluation_seconds": evaluator.evaluation.seconds,
+        "rounds": gossip.rounds,
+        "messages": sent.messages,
+        "bytes": sent.bytes,
+        "gradients": agent.gradients,
+        "gradients_paper": agent.gradients_paper,
+        "rows": stage.problem.rows,
+        "peak_memory_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
+    }
+    edges = [
+        {
+            "algorithm": label,
+            "agent": collective.agent,
+            "neighbour": neighbour,
+            "messages_sent": out.messages,
+            "bytes_sent": out.bytes,
+            "messages_received": back.messages,
+            "bytes_received": back.bytes,
+        }
+        for neighbour, (out, back) in gossip.edges().items()
+    ]
+    words = collective.gather((bill, edges))
+    return [word[0] for word in words], [edge for word in words for edge in word[1]]

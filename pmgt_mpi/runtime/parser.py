@@ -1,0 +1,33 @@
+"""Reading a command line that every rank is given: one speaks, all end together."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import NoReturn
+
+from pmgt_mpi.runtime.environment import launched, prepare
+
+
+class Parser(argparse.ArgumentParser):
+    """Speaks on the first rank only; every rank reads the same command line."""
+
+    def _print_message(self, message: str, file: object = None) -> None:
+        if launched()[1] == 0:
+            super()._print_message(message, file)  # type: ignore[arg-type]
+
+    def exit(self, status: int = 0, message: str | None = None) -> NoReturn:
+        """End all ranks together.
+
+        mpirun ends the job at the first rank that fails, which must not happen before
+        the one that speaks has spoken. Every rank comes here or none does.
+        """
+        if message:
+            self._print_message(message, sys.stderr)
+        if status != 0 and launched()[0] > 1:
+            sys.stderr.flush()
+            prepare()
+            from mpi4py import MPI
+
+            MPI.COMM_WORLD.Barrier()
+        sys.exit(status)

@@ -1,0 +1,110 @@
+"""What a run is to do: the config after it has been checked, as plain values.
+
+Agent 0 reads and checks the config; the others get a `Plan`, and import neither a TOML
+reader nor a config library.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from pmgt_mpi.registry import import_object
+
+
+@dataclass(frozen=True)
+class Part:
+    """Something registered, and its options: ``kind = "ring"`` and what belongs to it.
+
+    Attributes
+    ----------
+    name
+        As in the config.
+    address
+        ``module:object`` that the name stands for.
+    options
+        Its keyword arguments, checked, defaults filled in.
+    """
+
+    name: str
+    address: str
+    options: dict[str, Any] = field(default_factory=dict)
+
+    def load(self) -> Any:
+        """Import what the name stands for."""
+        return import_object(self.address)
+
+    def make(self, *arguments: Any) -> Any:
+        """Call it with its options."""
+        return self.load()(*arguments, **self.options)
+
+
+@dataclass(frozen=True)
+class NetworkPlan:
+    """Section [network]: a topology or a file; weights or a matrix in a file."""
+
+    topology: Part | None
+    file: str | None
+    weights: Part | None
+    weights_file: str | None
+    exchange: Part
+
+
+@dataclass(frozen=True)
+class DataPlan:
+    """Section [data]."""
+
+    source: Part
+    partition: Literal["contiguous", "shuffled", "by-label"]
+    scale: Literal["none", "minmax", "standard", "unit"]
+    layout: Literal["auto", "dense", "sparse"]
+    shares: list[float] | None
+
+
+@dataclass(frozen=True)
+class AlgorithmPlan:
+    """One of [[algorithm]].
+
+    Attributes
+    ----------
+    label
+        Name in the log; the random streams are derived from it.
+    method
+        The algorithm and its options.
+    mixing, mix_rounds
+        Polynomial and M, which the method's own `mix_rounds` overrides.
+    steps, evaluate_every
+        Budget and cadence of this algorithm.
+    """
+
+    label: str
+    method: Part
+    mixing: Part
+    mix_rounds: int | str
+    steps: int
+    evaluate_every: int
+
+
+@dataclass(frozen=True)
+class Stop:
+    """Section [stop], without the steps, which each algorithm may have of its own."""
+
+    relative_suboptimality: float | None = None
+    seconds: float | None = None
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A whole run."""
+
+    name: str
+    seed: int
+    dtype: str
+    folder: str
+    network: NetworkPlan
+    data: DataPlan
+    problem: Part
+    regularizer: Part
+    stop: Stop
+    reference: bool
+    algorithms: list[AlgorithmPlan]

@@ -1,0 +1,90 @@
+"""The resolved config: a plan written back as TOML, all defaults filled in."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from pmgt_mpi.data.files import own_path
+from pmgt_mpi.runtime.plan import Part, Plan
+
+
+def resolved_config(plan: Plan) -> dict[str, Any]:
+    """Give the sections of a config that describes the plan completely.
+
+    It may lie in another folder than the original, so the paths of files that were
+    found beside the original become absolute.
+    """
+    network, data = plan.network, plan.data
+    sections: dict[str, Any] = {
+        "run": {"name": plan.name, "seed": plan.seed, "dtype": plan.dtype},
+        "network": {
+            **_named("topology", network.topology),
+            "file": _found(plan, network.file),
+            **_named("weights", network.weights),
+            "weights_file": _found(plan, network.weights_file),
+            "exchange": network.exchange.name,
+        },
+        "mixing": {
+            "method": plan.algorithms[0].mixing.name,
+            "rounds": plan.algorithms[0].mix_rounds,
+        },
+        "data": {
+            **_named("source", data.source),
+            **_files(plan),
+            "partition": data.partition,
+            "scale": data.scale,
+            "layout": data.layout,
+            "shares": data.shares,
+        },
+        "problem": _named("kind", plan.problem),
+        "regularizer": _named("kind", plan.regularizer),
+        "stop": {
+            "steps": plan.algorithms[0].steps,
+            "relative_suboptimality": plan.stop.relative_suboptimality,
+            "seconds": plan.stop.seconds,
+        },
+        "evaluate": {
+            "every": plan.algorithms[0].evaluate_every,
+            "reference": plan.reference,
+        },
+    }
+    sections = {name: _given(section) for name, section in sections.items()}
+    sections["algorithm"] = [
+        {
+            **_named("name", algorithm.method),
+            "label": algorithm.label,
+            "mixing": algorithm.mixing.name,
+            "steps": algorithm.steps,
+            "evaluate_every": algorithm.evaluate_every,
+        }
+        for algorithm in plan.algorithms
+    ]
+    return sections
+
+
+def _files(plan: Plan) -> dict[str, Any]:
+    """The options of a source that is a file which name files."""
+    options = plan.data.source.options
+    if "path" not in options:
+        return {}
+    names = [name for name in ("path", "labels") if name in options]
+    return {name: _found(plan, options[name]) for name in names}
+
+
+def _found(plan: Plan, path: str | None) -> str | None:
+    """Make a path absolute if it leads somewhere from the original config's folder."""
+    if path is None:
+        return None
+    beside = Path(plan.folder) / Path(path).expanduser()
+    first = Path(own_path(str(beside), 0))  # with {agent} in it, that of agent 0
+    return str(beside) if first.exists() else path
+
+
+def _named(key: str, part: Part | None) -> dict[str, Any]:
+    return {} if part is None else _given({key: part.name, **part.options})
+
+
+def _given(section: dict[str, Any]) -> dict[str, Any]:
+    """Leave out what is not set: TOML has no null."""
+    return {key: value for key, value in section.items() if value is not None}

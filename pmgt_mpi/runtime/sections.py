@@ -1,0 +1,76 @@
+"""The keys that each section of a config has, whatever else it holds."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from annotated_types import Ge
+
+from pmgt_mpi.options import Count, Positive
+from pmgt_mpi.runtime.checking import Section
+
+
+class RunSection(Section):
+    """[run]."""
+
+    name: str = "run"
+    seed: Annotated[int, Ge(0)] = 1
+    dtype: Literal["float64", "float32"] = "float64"
+
+
+class NetworkSection(Section):
+    """[network], beside the options of the topology."""
+
+    topology: str | None = None
+    file: str | None = None
+    weights: str | None = None
+    weights_file: str | None = None
+    exchange: str = "persistent"
+
+
+class MixingSection(Section):
+    """[mixing]."""
+
+    method: str = "chebyshev"
+    rounds: Count | Literal["auto", "theory"] = "auto"
+
+
+class DataSection(Section):
+    """[data], beside the options of the source."""
+
+    source: str
+    partition: str = "contiguous"
+    scale: str = "none"
+    layout: Literal["auto", "dense", "sparse"] = "auto"
+    shares: list[Positive] | None = None
+
+
+class KindSection(Section):
+    """[problem] and [regularizer], beside the options of the kind."""
+
+    kind: str
+
+
+class StopSection(Section):
+    """[stop]."""
+
+    steps: Count = 1000
+    relative_suboptimality: Positive | None = None
+    seconds: Positive | None = None
+
+
+class EvaluateSection(Section):
+    """[evaluate]."""
+
+    every: Annotated[int, Ge(0)] = 1
+    reference: bool = True
+
+
+class AlgorithmSection(Section):
+    """[[algorithm]], beside the options of the method."""
+
+    name: str
+    label: str | None = None
+    mixing: str | None = None
+    steps: Count | None = None
+    evaluate_every: Annotated[int, Ge(0)] | None = None

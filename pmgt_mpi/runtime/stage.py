@@ -1,0 +1,156 @@
+"""The stage: everything that the algorithms of one run share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from numpy.typing import NDArray
+
+from pmgt_mpi.collective import Collective
+from pmgt_mpi.graphs.neighbourhood import Neighbourhood
+from pmgt_mpi.problems.base import Constants, Problem
+from pmgt_mpi.problems.reference import Reference
+from pmgt_mpi.regularizers.base import Regularizer
+from pmgt_mpi.runtime.evaluation import Objective
+
+if TYPE_CHECKING:
+    from pmgt_mpi.graphs.network import Network
+
+Array = NDArray[Any]
+
+
+@dataclass(frozen=True)
+class NetworkFacts:
+    """What the log tells of the network; the matrix itself stays on agent 0."""
+
+    topology: str
+    weights: str
+    edges: int
+    lambda_2: float
+    lambda_min: float
+    psd: bool
+    nonnegative: bool
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One agent's view of a run before any algorithm starts.
+
+    Attributes
+    ----------
+    comm
+        Rank and agent id are the same in it; gossip gets duplicates of it.
+    collective
+        On a duplicate of its own, for set-up and evaluation.
+    neighbourhood, network
+        This agent's row of W, and what the log tells of the network.
+    problem, regularizer, constants, reference
+        f_i, psi, the constants and the minimiser, the latter two where they are known.
+    rows
+        n_i of every agent.
+    x0
+        Where every algorithm starts, on every agent.
+    """
+
+    comm: Any
+    collective: Collective
+    neighbourhood: Neighbourhood
+    network: NetworkFacts
+    problem: Problem
+    regularizer: Regularizer
+    constants: Constants | None
+    reference: Reference | None
+    rows: list[int]
+    x0: Array
+
+    @property
+    def n(self) -> int:
+        """n = ⌈N / m⌉, which all agents share."""
+        return -(-sum(self.rows) // len(self.rows))
+
+    @property
+    def weight(self) -> float:
+        """m n_i / N."""
+        return shard_weight(self.rows, self.collective.agent)
+
+    def objective(self) -> Objective:
+        """F, for evaluation."""
+        return Objective(
+            self.collective,
+            self.problem,
+            self.regularizer,
+            self.weight,
+            self.reference,
+        )
+
+
+def shard_weight(rows: list[int], agent: int) -> float:
+    """m n_i / N: exactly 1 for equal shards."""
+    return len(rows) * rows[agent] / sum(rows)
+
+
+def agent_communicator(world: Any, agent: int | None = None) -> Any:
+    """Give a communicator whose ranks are the agents' ids."""
+    return world.Split(0, key=world.rank if agent is None else agent)
+
+
+def spread_network(
+    collective: Collective, build: Callable[[], Network]
+) -> tuple[Neighbourhood, NetworkFacts]:
+    """Build the network on agent 0; give every agent its own row and no more."""
+    neighbourhoods: list[Neighbourhood] | None = None
+    facts: NetworkFacts | None = None
+    with collective.agreed():
+        if collective.agent == 0:
+            network = build()
+            neighbourhoods = [network.neighbourhood(i) for i in range(network.agents)]
+            facts = NetworkFacts(
+                topology=network.topology,
+                weights=network.weights,
+                edges=network.edges,
+                lambda_2=network.lambda_2,
+                lambda_min=network.lambda_min,
+                psd=network.psd,
+                nonnegative=network.nonnegative,
+            )
+    return (
+        collective.comm.scatter(neighbourhoods, root=0),
+        collective.from_first(facts),
+    )
+
+
+def make_stage(
+    comm: Any,
+    collective: Collective,
+    network: tuple[Neighbourhood, NetworkFacts],
+    problem: Problem,
+    regularizer: Regularizer,
+    x0: Array,
+    find_reference: Callable[[float, Constants | None], Reference | None],
+) -> Stage:
+    """Measure the problem, find the minimiser, and put everything together.
+
+    Parameters
+    ----------
+    find_reference
+        Finds it from the agent's weight and the constants, on all agents together.
+    """
+    rows = collective.gather(int(problem.rows))
+    constants = None
+    if hasattr(problem, "constants"):
+        constants = problem.constants(collective)
+    reference = find_reference(shard_weight(rows, collective.agent), constants)
+    return Stage(
+        comm=comm,
+        collective=collective,
+        neighbourhood=network[0],
+        network=network[1],
+        problem=problem,
+        regularizer=regularizer,
+        constants=constants,
+        reference=reference,
+        rows=rows,
+        x0=x0,
+    )

@@ -1,0 +1,163 @@
+"""`solve` in a program under mpirun: solution, trace, counts, a user's own problem."""
+
+from __future__ import annotations
+
+import networkx as nx
+import numpy as np
+import pytest
+
+import pmgt_mpi
+from pmgt_mpi.algorithms import ALGORITHMS
+from pmgt_mpi.collective import AgreedError
+
+N, D = 203, 6
+
+
+def data():
+    rng = np.random.default_rng(0)
+    A = rng.normal(size=(N, D)) * np.linspace(0.5, 2, D)
+    return A, A @ np.arange(D) + 0.1 * rng.normal(size=N)
+
+
+def own_rows(comm):
+    A, y = data()
+    return np.array_split(A, comm.size)[comm.rank], np.array_split(y, comm.size)[
+        comm.rank
+    ]
+
+
+def ridge(comm, **options):
+    A, y = own_rows(comm)
+    problem = {"kind": "ridge", "l2": 0.05}
+    return pmgt_mpi.solve(problem, A, y, comm=comm, **options)
+
+
+@pytest.mark.parametrize("name", ALGORITHMS)
+def test_auto_parameters_reach_the_direct_solution(comm, together, name):
+    result = ridge(
+        comm, algorithm=name, steps=20_000, relative_suboptimality=1e-13,
+        evaluate_every=5,
+    )  # fmt: skip
+    A, y = data()
+    direct = np.linalg.solve(A.T @ A / N + 0.05 * np.eye(D), A.T @ y / N)
+    with together:
+        assert result.status == "converged"
+        np.testing.assert_allclose(result.reference, direct, rtol=1e-12)
+        np.testing.assert_allclose(result.x, direct, rtol=0, atol=1e-5)
+        np.testing.assert_allclose(result.x_local, direct, rtol=0, atol=1e-5)
+        assert result.trace[0]["relative_suboptimality"] == pytest.approx(1)
+        assert result.trace[-1]["relative_suboptimality"] <= 1e-13
+        assert result.counts["gradients"] > 0
+        assert (result.counts["messages"] > 0) == (comm.size > 1)
+        assert all(not isinstance(v, str) for v in result.parameters.values())
+
+
+def without_clocks(record):
+    return {k: v for k, v in record.items() if not k.endswith("seconds")}
+
+
+@pytest.mark.parametrize("name", ALGORITHMS)
+def test_cadence_of_evaluation_changes_neither_bits_nor_counts(comm, together, name):
+    results = [
+        ridge(comm, algorithm=name, steps=40, evaluate_every=every)
+        for every in (1, 10, 0)
+    ]
+    with together:
+        for result in results[1:]:
+            assert result.x_local.tobytes() == results[0].x_local.tobytes()
+            assert without_clocks(result.trace[-1]) == without_clocks(
+                results[0].trace[-1]
+            )
+        assert [len(result.trace) for result in results] == [41, 5, 2]
+
+
+@pytest.mark.parametrize("name", ALGORITHMS)
+def test_same_seed_same_bits_other_seed_others(comm, together, name):
+    first, again, other = (
+        ridge(comm, algorithm=name, steps=5, seed=seed) for seed in (3, 3, 4)
+    )
+    with together:
+        assert first.x_local.tobytes() == again.x_local.tobytes()
+        if "batch_size" in first.parameters:
+            assert first.x_local.tobytes() != other.x_local.tobytes()
+
+
+def test_isend_and_persistent_give_the_same_bits(comm, together):
+    first, second = (
+        ridge(comm, steps=5, exchange=form) for form in ("isend", "persistent")
+    )
+    with together:
+        assert first.x_local.tobytes() == second.x_local.tobytes()
+        assert without_clocks(first.counts) == without_clocks(second.counts)
+
+
+class Huber:
+    """A user's own problem: nothing but the three methods."""
+
+    def __init__(self, A, y):
+        self.A, self.y = A, y
+        self.rows, self.shape = len(y), (A.shape[1],)
+
+    def value(self, x):
+        z = np.abs(self.A @ x - self.y)
+        return float(np.where(z < 1, z**2 / 2, z - 0.5).mean() + 0.05 * x @ x)
+
+    def grad(self, x):
+        return self.minibatch_grad(x, np.arange(self.rows))
+
+    def minibatch_grad(self, x, rows):
+        z = np.clip(self.A[rows] @ x - self.y[rows], -1, 1)
+        return z @ self.A[rows] / len(rows) + 0.1 * x
+
+
+def test_a_problem_of_the_users_own(comm, together):
+    A, y = own_rows(comm)
+    result = pmgt_mpi.solve(
+        Huber(A, y),
+        algorithm={
+            "name": "pmgt-katyushax",
+            "step_size": 0.1,
+            "momentum": 0.3,
+            "batch_size": 5,
+            "mix_rounds": 8,
+        },
+        network={"topology": "star"},
+        regularizer={"kind": "l1", "strength": 0.01},
+        steps=300,
+        evaluate_every=0,
+        comm=comm,
+    )
+    A, y = data()
+    whole = Huber(A, y)
+    subgradient = whole.grad(result.x) + 0.01 * np.sign(result.x)
+    with together:
+        assert np.linalg.norm(subgradient) < 1e-6
+        assert result.trace[-1]["suboptimality"] is None
+        assert result.reference is None
+
+
+def test_a_problem_without_constants_asks_for_numbers(comm, together):
+    A, y = own_rows(comm)
+    with together, pytest.raises(AgreedError) as error:
+        pmgt_mpi.solve(Huber(A, y), comm=comm)
+    with together:
+        assert str(error.value) == (
+            "pmgt-katyushax: step_size = 'auto' needs the constants L, l1, l2 and "
+            "sigma, which the problem does not give; set step_size to a number, or "
+            "add constants() to the problem"
+        )
+
+
+def test_a_networkx_graph_or_a_matrix_is_a_network(comm, together):
+    by_name = ridge(comm, network="complete", steps=3)
+    by_graph = ridge(comm, network=nx.complete_graph(comm.size), steps=3)
+    W = np.full((comm.size, comm.size), 1 / comm.size)
+    by_matrix = ridge(comm, network=None, weights=W, steps=3)
+    with together:
+        np.testing.assert_allclose(by_name.x, by_graph.x, rtol=1e-12)
+        np.testing.assert_allclose(by_name.x, by_matrix.x, rtol=1e-9)
+
+
+def test_unknown_options_are_refused_by_all(comm, together):
+    with together, pytest.raises(AgreedError, match=r"did you mean 'step_size'"):
+        ridge(comm, algorithm={"name": "nids", "stepsize": 0.1})

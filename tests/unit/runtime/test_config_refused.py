@@ -1,0 +1,282 @@
+"""What a config says when something is wrong with it, word for word."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.unit.runtime.configs import complaint
+
+nan, inf = float("nan"), float("inf")
+ALGORITHM = "[[algorithm]] number 0"
+
+
+@pytest.mark.parametrize(
+    ("section", "keys", "text"),
+    [
+        (
+            "run",
+            {"sed": 3},
+            "[run] has no key 'sed'; did you mean 'seed'? valid: name, seed, dtype",
+        ),
+        (
+            "data",
+            {"rws": 3},
+            "[data] (bernoulli) has no key 'rws'; did you mean 'rows'? valid: rows, "
+            "columns, source, partition, scale, layout, shares",
+        ),
+        (
+            "network",
+            {"rows": 3},
+            "[network] has no key 'rows'; valid: topology, file, weights, weights_file,"
+            " exchange",
+        ),
+        ("problem", {"zzz": 3}, "[problem] (ridge) has no key 'zzz'; valid: l2, kind"),
+        (
+            "regularizer",
+            {"kind": "l1"},
+            "[regularizer] (l1) needs the key 'strength'",
+        ),
+        (
+            "regularizer",
+            {},
+            "[regularizer] kind is missing; valid: none, l1, l2, elastic-net, box",
+        ),
+        (
+            "data",
+            {"source": 3},
+            "[data] source = 3 is not a name; valid: bernoulli, gaussian, npy, libsvm, "
+            "csv",
+        ),
+    ],
+)
+def test_keys(section, keys, text):
+    assert complaint(**{section: keys}) == text
+
+
+@pytest.mark.parametrize(
+    ("section", "key", "value", "expected"),
+    [
+        ("run", "name", 3, "a valid string"),
+        ("run", "seed", -1, "greater than or equal to 0"),
+        ("run", "seed", 1.0, "a valid integer"),
+        ("run", "dtype", "float16", "'float64' or 'float32'"),
+        ("stop", "steps", True, "a valid integer"),
+        ("stop", "steps", 0, "greater than or equal to 1"),
+        ("stop", "steps", 1.5, "a valid integer"),
+        ("stop", "seconds", 0, "greater than 0"),
+        ("stop", "seconds", "1", "a valid number"),
+        ("stop", "seconds", inf, "a finite number"),
+        ("stop", "relative_suboptimality", nan, "a finite number"),
+        ("evaluate", "every", -1, "greater than or equal to 0"),
+        ("evaluate", "reference", 1, "a valid boolean"),
+        ("mixing", "method", 3, "a valid string"),
+        ("mixing", "rounds", 0, "greater than or equal to 1 or 'auto' or 'theory'"),
+        ("mixing", "rounds", "x", "a valid integer or 'auto' or 'theory'"),
+        ("network", "file", 3, "a valid string"),
+    ],
+)
+def test_values(section, key, value, expected):
+    text = complaint(**{section: {key: value}})
+    assert text == f"[{section}] {key} = {value!r}: expected {expected}"
+
+
+@pytest.mark.parametrize(
+    ("section", "keys", "text"),
+    [
+        ("data", {"rows": 0}, "(bernoulli) rows = 0: expected greater than or equal"),
+        ("data", {"layout": "x"}, "expected 'auto', 'dense' or 'sparse'"),
+        ("data", {"shares": 3}, "shares = 3: expected a valid list"),
+        ("data", {"shares": [1, -1]}, "shares = -1: expected greater than 0"),
+        ("problem", {"l2": -1}, "(ridge) l2 = -1: expected greater than or equal to 0"),
+        (
+            "network",
+            {"topology": "grid", "rows": "x"},
+            "(grid) rows = 'x': expected a valid integer or 'auto'",
+        ),
+    ],
+)
+def test_values_of_options(section, keys, text):
+    assert text in complaint(**{section: keys})
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        (
+            {"step_size": "aut"},
+            "(pmgt-katyushax) step_size = 'aut': expected a valid number or 'auto' or "
+            "'theory'",
+        ),
+        (
+            {"step_size": nan},
+            "(pmgt-katyushax) step_size = nan: expected a finite number or 'auto' or "
+            "'theory'",
+        ),
+        (
+            {"step_size": True},
+            "(pmgt-katyushax) step_size = True: expected a valid number or 'auto' or "
+            "'theory'",
+        ),
+        (
+            {"momentum": 1.5},
+            "(pmgt-katyushax) momentum = 1.5: expected less than or equal to 1 or "
+            "'auto' or 'theory'",
+        ),
+        (
+            {"batch_size": 1.5},
+            "(pmgt-katyushax) batch_size = 1.5: expected a valid integer or 'sqrt'",
+        ),
+        (
+            {"batch_size": "auto"},
+            "(pmgt-katyushax) batch_size = 'auto': expected a valid integer or 'sqrt'",
+        ),
+        (
+            {"mix_rounds": 0},
+            "(pmgt-katyushax) mix_rounds = 0: expected greater than or equal to 1 or "
+            "'auto', 'theory' or 'section'",
+        ),
+        (
+            {"steps": 0},
+            "(pmgt-katyushax) steps = 0: expected greater than or equal to 1",
+        ),
+        (
+            {"mixing": "x"},
+            "unknown mixing 'x'; valid: fastmix, fastmix-optimal, chebyshev, plain",
+        ),
+    ],
+)
+def test_options_of_an_algorithm(options, text):
+    section = {"name": "pmgt-katyushax", **options}
+    assert complaint(algorithm=[section]) == f"{ALGORITHM} {text}"
+
+
+@pytest.mark.parametrize(
+    ("section", "keys", "text"),
+    [
+        ("data", {"source": "cvs"}, "[data] unknown data source 'cvs'; did you mean "),
+        ("data", {"partition": "shuffle"}, "[data] unknown partition 'shuffle'; did "),
+        ("data", {"scale": "min-max"}, "[data] unknown scaling 'min-max'; did you "),
+        ("problem", {"kind": "rigde"}, "[problem] unknown problem 'rigde'; did you "),
+        ("mixing", {"method": "cheby"}, "[mixing] unknown mixing 'cheby'; did you "),
+        ("network", {"weights": "lap"}, "[network] unknown weights 'lap'; valid: lap"),
+        ("network", {"exchange": "x"}, "[network] unknown exchange 'x'; valid: isend"),
+        ("network", {"topology": "rign"}, "[network] unknown graph 'rign'; did you "),
+        ("regularizer", {"kind": "l3"}, "[regularizer] unknown regularizer 'l3'; "),
+    ],
+)
+def test_names(section, keys, text):
+    assert complaint(**{section: keys}).startswith(text)
+
+
+def test_several_keys_are_wrong_the_unknown_ones_first():
+    text = complaint(data={"rows": "a", "columns": -1, "foo": 3, "bar": 2})
+    assert text == (
+        "[data] (bernoulli) has no key 'foo'; valid: rows, columns, source, partition, "
+        "scale, layout, shares (wrong too: bar, rows, columns)"
+    )
+    text = complaint(stop={"steps": 0, "seconds": -1, "relative_suboptimality": 0})
+    assert text == (
+        "[stop] steps = 0: expected greater than or equal to 1 (wrong too: "
+        "relative_suboptimality, seconds)"
+    )
+
+
+def test_a_misspelt_key_is_told_before_the_one_that_is_missed():
+    text = complaint(regularizer={"kind": "l1", "strenght": 0.1})
+    assert text == (
+        "[regularizer] (l1) has no key 'strenght'; did you mean 'strength'? valid: "
+        "strength, kind (wrong too: strength)"
+    )
+
+
+def test_unknown_section():
+    assert complaint(stopp={}) == (
+        "unknown section [stopp]; did you mean 'stop'? valid: run, network, mixing, "
+        "data, problem, regularizer, stop, evaluate, algorithm"
+    )
+
+
+@pytest.mark.parametrize(
+    "section",
+    ["run", "network", "mixing", "data", "problem", "regularizer", "stop", "evaluate"],
+)
+@pytest.mark.parametrize("value", [3, "x", [{"kind": "ridge"}]])
+def test_a_section_that_is_none(section, value):
+    text = complaint(**{section: value})
+    assert text == f"[{section}] must be a section with keys, not {value!r}"
+
+
+@pytest.mark.parametrize("value", [[], {"name": "nids"}, "nids", None])
+def test_no_algorithm(value):
+    assert complaint(algorithm=value) == (
+        "no algorithm is listed; add a section [[algorithm]] with name = one of "
+        "pmgt-katyushax, pmgt-svrg, pg-extra, nids"
+    )
+
+
+def test_an_algorithm_that_is_no_section_or_has_no_name():
+    assert complaint(algorithm=[{"name": "nids"}, 3]) == (
+        "[[algorithm]] number 1 must be a section with keys, not 3"
+    )
+    assert complaint(algorithm=[{"step_size": 1}]) == (
+        f"{ALGORITHM} name is missing; valid: pmgt-katyushax, pmgt-svrg, pg-extra, nids"
+    )
+
+
+def test_two_algorithms_of_one_label():
+    text = (
+        "2 algorithms have the label 'nids', which names them in the log and seeds "
+        "their random streams; give each a label of its own"
+    )
+    assert complaint(algorithm=[{"name": "nids"}, {"name": "nids"}]) == text
+    other = {"name": "pg-extra", "label": "nids"}
+    assert complaint(algorithm=[{"name": "nids"}, other]) == text
+
+
+@pytest.mark.parametrize("label", ["reference", "a/agents"])
+def test_labels_that_solution_npz_needs_itself(label):
+    assert complaint(algorithm=[{"name": "nids", "label": label}]) == (
+        f"{ALGORITHM} label = '{label}': solution.npz uses 'reference' and names with "
+        "a '/' for other arrays; choose another label"
+    )
+
+
+def test_two_graphs_or_two_matrices():
+    assert complaint(network={"topology": "ring", "file": "g"}) == (
+        "[network] has both topology and file; give one of them"
+    )
+    assert complaint(network={"weights": "metropolis", "weights_file": "W"}) == (
+        "[network] has both weights and weights_file; give one of them"
+    )
+
+
+@pytest.mark.parametrize(
+    ("section", "changes", "kind"),
+    [
+        ("[problem]", {"problem": {"kind": "my:Own"}}, "problem"),
+        ("[data]", {"data": {"source": "my:Own"}}, "data source"),
+        ("[regularizer]", {"regularizer": {"kind": "my:Own"}}, "regularizer"),
+        (ALGORITHM, {"algorithm": [{"name": "my:Own"}]}, "algorithm"),
+    ],
+)
+def test_code_of_the_users_own_needs_a_word(section, changes, kind):
+    assert complaint(**changes) == (
+        f"{section} {kind} 'my:Own' is code of your own, and a config executes none "
+        "unless you say so; add --allow-plugins if you trust it"
+    )
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"network": {"topology": "my:own"}},
+        {"network": {"weights": "my:own"}},
+        {"mixing": {"method": "my:own"}},
+        {"data": {"partition": "my:own"}},
+    ],
+)
+@pytest.mark.parametrize("allow_plugins", [True, False])
+def test_no_advice_that_would_not_help(changes, allow_plugins):
+    text = complaint(allow_plugins, **changes)
+    assert "'my:own'; valid: " in text
+    assert "plugins" not in text

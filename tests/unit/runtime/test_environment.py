@@ -1,0 +1,147 @@
+"""The environment of a rank: set early, the user's word first, crowding told."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from pmgt_mpi.collective import AgreedError
+from pmgt_mpi.runtime import environment
+from pmgt_mpi.runtime.command import check_world
+from pmgt_mpi.runtime.environment import (
+    BLAS_THREADS,
+    LAUNCHERS,
+    crowding,
+    launched,
+    prepare,
+    usable_cores,
+)
+from pmgt_mpi.runtime.meta import place
+
+YIELD = "OMPI_MCA_mpi_yield_when_idle"
+
+
+@pytest.fixture(autouse=True)
+def bare(monkeypatch):
+    """No launcher, no BLAS threads; whatever a test sets is taken back."""
+    for name in (*BLAS_THREADS, YIELD, *(name for pair in LAUNCHERS for name in pair)):
+        monkeypatch.setenv(name, "")
+        monkeypatch.delenv(name)
+
+
+def test_prepare_sets_one_thread_and_yielding():
+    prepare()
+    assert [os.environ[name] for name in BLAS_THREADS] == ["1", "1", "1"]
+    assert os.environ[YIELD] == "1"
+
+
+def test_prepare_leaves_what_the_user_has_set(monkeypatch):
+    monkeypatch.setenv("OMP_NUM_THREADS", "4")
+    monkeypatch.setenv(YIELD, "0")
+    prepare()
+    assert os.environ["OMP_NUM_THREADS"] == "4"
+    assert os.environ["MKL_NUM_THREADS"] == "1"
+    assert os.environ[YIELD] == "0"
+
+
+def test_neither_numpy_nor_mpi_is_imported_before_the_environment_is_set():
+    program = (
+        "import sys, pmgt_mpi.run; "
+        "sys.exit(len({'numpy', 'mpi4py', 'scipy', 'pydantic'} & set(sys.modules)))"
+    )
+    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
+
+
+@pytest.mark.parametrize(("size", "rank"), LAUNCHERS)
+def test_launched_by(monkeypatch, size, rank):
+    assert launched() == (1, 0)
+    monkeypatch.setenv(size, "4")
+    assert launched() == (4, 0)
+    monkeypatch.setenv(rank, "3")
+    assert launched() == (4, 3)
+    monkeypatch.setenv(size, "many")
+    assert launched() == (1, 0)
+
+
+def test_mpirun_inside_a_batch_job_counts_before_the_batch_job(monkeypatch):
+    monkeypatch.setenv("SLURM_NTASKS", "32")
+    monkeypatch.setenv("OMPI_COMM_WORLD_SIZE", "4")
+    monkeypatch.setenv("OMPI_COMM_WORLD_RANK", "2")
+    assert launched() == (4, 2)
+
+
+def test_a_world_of_one_is_refused_only_where_more_were_started(monkeypatch):
+    check_world(1)
+    check_world(4)
+    monkeypatch.setenv("PMI_SIZE", "4")
+    check_world(4)
+    with pytest.raises(AgreedError, match=r"^the launcher started 4 ranks, but MPI "):
+        check_world(1)
+
+
+def places(*hosts):
+    return [(host, frozenset(cores)) for host, cores in hosts]
+
+
+def test_nothing_is_said_where_there_is_room():
+    assert crowding(places(("a", {0, 1}), ("a", {0, 1}), ("b", {0}))) is None
+    assert crowding([]) is None
+
+
+def test_ranks_bound_to_a_core_each_are_not_crowded():
+    assert crowding(places(*(("a", {core}) for core in range(8)))) is None
+
+
+@pytest.mark.parametrize(
+    ("hosts", "threads", "text"),
+    [
+        (
+            [("a", {0, 1})] * 3,
+            {},
+            "3 ranks share 2 cores on a; seconds will be longer than with a core for "
+            "each",
+        ),
+        (
+            [("a", {0, 1}), ("b", {5}), ("b", {5})],
+            {},
+            "2 ranks share 1 core on b; seconds will be longer than with a core for "
+            "each",
+        ),
+        (
+            [("a", {0, 1, 2})] * 2,
+            {"OMP_NUM_THREADS": "2"},
+            "2 ranks with 2 BLAS threads each share 3 cores on a; set "
+            "OMP_NUM_THREADS=1",
+        ),
+        (
+            [("a", {0, 1})] * 2,
+            {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "16"},
+            "2 ranks with 16 BLAS threads each share 2 cores on a; set "
+            "MKL_NUM_THREADS=1",
+        ),
+        (
+            [("a", {0})] * 2,
+            {"OPENBLAS_NUM_THREADS": "3"},
+            "2 ranks with 3 BLAS threads each share 1 core on a; seconds will be "
+            "longer than with a core for each",
+        ),
+    ],
+)
+def test_crowding_is_told(monkeypatch, hosts, threads, text):
+    for name, value in threads.items():
+        monkeypatch.setenv(name, value)
+    assert crowding(places(*hosts)) == text
+
+
+def test_threads_that_are_no_number_count_as_one(monkeypatch):
+    monkeypatch.setenv("OMP_NUM_THREADS", "4,2")
+    assert crowding(places(("a", {0}))) is None
+
+
+def test_the_cores_of_this_process():
+    assert usable_cores() == os.sched_getaffinity(0)
+    assert place() == (os.uname().nodename, usable_cores())
+    assert environment.usable_cores()

@@ -1,0 +1,146 @@
+"""Whether somebody looks, and what is shown to whom."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import struct
+import termios
+from types import SimpleNamespace
+
+import pytest
+
+from pmgt_mpi.runtime import terminal
+from pmgt_mpi.runtime.terminal import LINE_EVERY, Progress, open_terminal, say
+
+RECORD = {"relative_suboptimality": 1.234e-5, "objective": 7.0}
+
+
+def resize(terminal, lines, columns):
+    size = struct.pack("HHHH", lines, columns, 0, 0)
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, size)
+
+
+@pytest.fixture
+def pty(monkeypatch):
+    """Standard output is a terminal; gives a function that reads what it shows."""
+    outside, inside = os.openpty()
+    resize(inside, 24, 100)
+    with os.fdopen(inside, "w") as stream:
+        # Not sys.stdout: pytest's capture puts its own there before each phase.
+        monkeypatch.setattr(terminal, "sys", SimpleNamespace(stdout=stream))
+
+        def shown():
+            stream.flush()
+            return os.read(outside, 1 << 16).decode()
+
+        yield shown
+    os.close(outside)
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """Time that goes on only when a test says so."""
+    now = [100.0]
+    monkeypatch.setattr(terminal, "monotonic", lambda: now[0])
+    return now
+
+
+@pytest.fixture
+def parent(monkeypatch, tmp_path):
+    """A /proc in which the parent process has a name and writes somewhere."""
+
+    def make(name, output):
+        folder = tmp_path / str(os.getppid())
+        (folder / "fd").mkdir(parents=True)
+        (folder / "comm").write_text(f"{name}\n")
+        (folder / "fd" / "1").symlink_to(output)
+        monkeypatch.setattr(terminal, "Path", lambda _: tmp_path)
+
+    return make
+
+
+def test_a_terminal_is_found(pty):
+    with open_terminal() as found:
+        found.write("hello")
+    assert pty() == "hello"
+
+
+def test_a_file_is_no_terminal(monkeypatch, tmp_path):
+    with (tmp_path / "log").open("w") as stream:
+        monkeypatch.setattr(terminal, "sys", SimpleNamespace(stdout=stream))
+        assert open_terminal() is None
+
+
+@pytest.mark.parametrize("launcher", ["mpirun", "prterun", "mpiexec"])
+@pytest.mark.parametrize("output", ["/dev/null", "/home/user/log.txt", "pipe:[4711]"])
+def test_no_terminal_where_the_launcher_writes_elsewhere(pty, parent, launcher, output):
+    del pty
+    parent(launcher, output)
+    assert open_terminal() is None
+
+
+def test_the_terminal_is_the_launchers(pty, parent):
+    outside, inside = os.openpty()
+    parent("prterun", os.ttyname(inside))
+    with open_terminal() as found:
+        found.write("hello")
+    assert os.read(outside, 100) == b"hello"
+    del pty
+    os.close(outside)
+    os.close(inside)
+
+
+def test_another_parent_does_not_count(pty, parent):
+    del pty
+    parent("bash", "/home/user/log.txt")
+    with open_terminal() as found:
+        assert found.isatty()
+
+
+def test_say_writes_a_line_at_once(capsys):
+    say("a line")
+    say()
+    assert capsys.readouterr().out == "a line\n\n"
+
+
+def test_plain_lines_come_now_and_then(capsys, clock):
+    progress = Progress("nids", 500)
+    progress.show(0, RECORD)
+    clock[0] += LINE_EVERY - 0.01
+    progress.show(1, RECORD)
+    assert capsys.readouterr().out == ""
+    clock[0] += 0.01
+    progress.show(2, RECORD)
+    assert capsys.readouterr().out == (
+        "nids: step 2 of 500, relative suboptimality 1.23e-05\n"
+    )
+    clock[0] += LINE_EVERY / 2
+    progress.show(3, RECORD)
+    assert capsys.readouterr().out == ""
+    clock[0] += LINE_EVERY / 2
+    progress.show(4, None)
+    assert capsys.readouterr().out == "nids: step 4 of 500\n"
+    progress.close()
+    assert capsys.readouterr().out == ""
+
+
+def test_without_a_minimiser_the_objective_is_shown(capsys, clock):
+    progress = Progress("nids", 5)
+    clock[0] += LINE_EVERY
+    progress.show(1, {"relative_suboptimality": None, "objective": -1234567.0})
+    assert capsys.readouterr().out == "nids: step 1 of 5, objective -1.23457e+06\n"
+
+
+def test_a_bar_on_a_terminal(pty):
+    progress = Progress("nids", 8)
+    progress.show(0, RECORD)
+    progress._bar.mininterval = 0
+    progress.show(2, RECORD)
+    progress.show(6, None)
+    progress.close()
+    text = pty()
+    assert "nids:   0%" in text
+    assert "6/8" in text
+    assert "relative suboptimality 1.23e-05" in text
+    assert "step 2 of 8" not in text
