@@ -1,0 +1,75 @@
+"""The laboratory on real MPI ranks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from experiment import COLUMNS, NIDS, ROWS
+from lab_base import Lab, Record
+
+from pmgt_mpi.algorithms import ALGORITHMS
+from pmgt_mpi.gossip import EXCHANGES, MIXINGS
+from pmgt_mpi.runtime.plan import AlgorithmPlan, Part, Stop
+
+
+class Ranks(Lab):
+    """One agent a rank."""
+
+    how = "ranks"
+
+    def __init__(self, comm: Any, m: int, r: int, seed: int) -> None:
+        from pmgt_mpi.runtime.build import build_stage
+
+        plan = None
+        if comm.rank == 0:
+            from pmgt_mpi.runtime.config import check_config
+
+            config = {
+                "run": {"seed": seed},
+                "network": {"topology": "two-neighbours"},
+                "data": {"source": "bernoulli", "rows": ROWS, "columns": COLUMNS},
+                "problem": {"kind": "shift-invert-pca", "ratio": float(r)},
+                "algorithm": [{"name": NIDS}],
+            }
+            plan = check_config(config, "wins", ".")
+        self.stage = build_stage(comm.bcast(plan), comm)
+        c = self.stage.constants
+        assert c is not None
+        self.seed, self.m, self.r, self.n = seed, m, r, self.stage.n
+        self.l1, self.l2, self.sigma, self.kappa = c.l1, c.l2, c.sigma, c.L / c.sigma
+
+    def free(self) -> None:
+        """Free the stage's communicators; collective, and no trial runs after it."""
+        self.stage.collective.comm.Free()
+        self.stage.comm.Free()
+
+    def run(
+        self, method: str, values: Record, seed: int, target: float, budget: float
+    ) -> Record:
+        """Run one trial."""
+        from pmgt_mpi.runtime.execute import execute
+
+        plan = AlgorithmPlan(
+            label=method,
+            method=Part(method, ALGORITHMS[method], values),
+            mixing=Part("chebyshev", MIXINGS["chebyshev"]),
+            mix_rounds="auto",
+            steps=self.steps(method, budget),
+            evaluate_every=self.every(method),
+        )
+        done = execute(
+            self.stage,
+            plan,
+            seed=seed,
+            stop=Stop(target),
+            exchange=Part("persistent", EXCHANGES["persistent"]),
+            watch=lambda step, record: None,  # noqa: ARG005
+        )
+        last = done.records[-1]
+        return {
+            "status": done.status,
+            "gradients": last["gradients"] / self.n,
+            "rounds": last["rounds"],
+            "relative": last["relative_suboptimality"],
+            "seconds": last["seconds"],
+        }
