@@ -1,0 +1,54 @@
+"""What the README shows is true: config, programs, code and output."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+import tomllib
+
+import pytest
+
+from pmgt_mpi.runtime.config import check_config
+from tests.launcher import ROOT, mpirun
+
+README = (ROOT / "README.md").read_text()
+
+
+def block(mark: str) -> str:
+    """Give the fenced block after a comment ``<!-- mark -->``."""
+    pattern = rf"<!-- {re.escape(mark)} -->\s*```\w+\n(.*?)\n\s*```"
+    found = re.search(pattern, README, re.DOTALL)
+    assert found, f"README has no block marked '{mark}'"
+    return found.group(1)
+
+
+def test_the_config_is_valid_and_names_every_choice():
+    text = block("config")
+    plan = check_config(tomllib.loads(text), "README", ".")
+    assert [a.label for a in plan.algorithms] == ["pmgt-katyushax", "NIDS, large step"]
+
+
+@pytest.mark.parametrize("name", ["solve", "own problem"])
+def test_the_programs_run(name, tmp_path):
+    (tmp_path / "program.py").write_text(block(f"program: {name}"))
+    result = mpirun(4, ["program.py"], cwd=tmp_path).expect(0)
+    if name == "solve":
+        assert result.stdout.startswith("converged ")
+
+
+def test_the_code_of_nids_is_that_of_its_file():
+    source = (ROOT / "pmgt_mpi/algorithms/nids.py").read_text()
+    shown = textwrap.dedent(block("source: pmgt_mpi/algorithms/nids.py"))
+    assert textwrap.indent(shown, "    ").strip() in source
+
+
+def test_the_output_has_the_columns_of_the_table():
+    shown = block("output: quickstart")
+    for word in ("algorithm", "pmgt-katyushax", "nids", "run folder: runs/quickstart-"):
+        assert word in shown
+
+
+def test_the_readme_config_runs(tmp_path):
+    (tmp_path / "config.toml").write_text(block("config"))
+    arguments = ["-m", "pmgt_mpi.run", "--config", "config.toml", "--out", "out"]
+    mpirun(4, [*arguments, "--set", "stop.steps=3"], cwd=tmp_path).expect(0)
