@@ -7,6 +7,7 @@ from typing import Any, Protocol
 from numpy.typing import NDArray
 
 from pmgt_mpi.problems.base import Problem
+from pmgt_mpi.problems.gradient_table import gradient_table
 from pmgt_mpi.regularizers.base import Regularizer
 from pmgt_mpi.streams import IndexStream, stream
 
@@ -75,7 +76,9 @@ class Agent:
         self._shared = stream(seed, f"algorithm {label}", 0)
         own = stream(seed, f"algorithm {label}", 1, agent_id)
         self._indices = IndexStream(own, problem.rows)
+        self._own_chance = stream(seed, f"algorithm {label}", 2, agent_id)
         self._difference = getattr(problem, "minibatch_difference", None)
+        self._table = gradient_table(problem)
 
     # The local functions.
 
@@ -100,6 +103,29 @@ class Agent:
             problem.minibatch_grad(w, rows) - problem.minibatch_grad(w0, rows)
         )
 
+    def remember(self, x: Array) -> tuple[Array, Array]:
+        """φ_j = ∇f_ij(x) for every row j: the table of SAGA, and its mean.
+
+        What a table holds is the problem's affair (`gradient_table`); an algorithm
+        keeps it, and the mean, in its state.
+        """
+        self.gradients += self._problem.rows
+        self.gradients_paper += self._problem.rows
+        return self._table.fill(x)
+
+    def saga(
+        self, x: Array, rows: Array, table: Array, mean: Array
+    ) -> tuple[Array, Array]:
+        """(1/b) Σ_{j ∈ rows} (∇f_ij(x) − φ_j) + mean of all φ, and the new mean.
+
+        Then φ_j = ∇f_ij(x) for j in rows, in place: a row drawn twice is used twice
+        and stored once.
+        """
+        self.gradients += len(rows)
+        self.gradients_paper += len(rows)
+        estimate, mean = self._table.update(x, rows, table, mean)
+        return self._weighted(estimate), mean
+
     def prox(self, z: Array, eta: float) -> Array:
         """argmin_x psi(x) + ‖x − z‖² / (2 eta)."""
         return self._regularizer.prox(z, eta)
@@ -117,8 +143,20 @@ class Agent:
         """W x: one plain round."""
         return self._gossip.gossip(x)[0]
 
-    # Chance that all agents share without a message.
+    def gossip_together(self, *arrays: Array) -> tuple[Array, ...]:
+        """W x for each array, in one plain round: they share a message."""
+        return self._gossip.gossip(*arrays)
+
+    # Chance that all agents share without a message, and the agent's own.
 
     def geometric(self, p: float) -> int:
         """T ~ Geom(p) on {0, 1, 2, …}, the same number on every agent."""
         return int(self._shared.geometric(p)) - 1
+
+    def coin(self, p: float) -> bool:
+        """True with probability p, the same on every agent."""
+        return bool(self._shared.random() < p)
+
+    def own_coin(self, p: float) -> bool:
+        """True with probability p, on this agent alone."""
+        return bool(self._own_chance.random() < p)

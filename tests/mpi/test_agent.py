@@ -47,6 +47,45 @@ def test_T_is_geometric_from_nought_and_the_same_on_every_agent(comm, together):
         assert abs(np.mean(np.array(drawn) == 0) - 0.2) < 0.03
 
 
+def test_a_coin_is_the_same_on_every_agent_and_an_own_coin_is_not(comm, together):
+    agent = Case(comm, "ridge").agent
+    shared = [agent.coin(0.3) for _ in range(3000)]
+    own = [agent.own_coin(0.3) for _ in range(3000)]
+    everywhere = comm.allgather((shared, own))
+    with together:
+        assert all(other == shared for other, _ in everywhere)
+        assert len({tuple(other) for _, other in everywhere}) == comm.size
+        assert abs(np.mean(shared) - 0.3) < 0.04
+        assert abs(np.mean(own) - 0.3) < 0.04
+
+
+def test_remembered_gradients_are_counted_and_weighted(comm, together):
+    case = Case(comm, "ridge", equal=False)
+    agent, x = case.agent, np.ones(D)
+    table, mean = agent.remember(x)
+    rows = agent._problem.rows
+    estimate, _ = agent.saga(x, agent.minibatch(4), table, mean)
+    with together:
+        assert agent.gradients == agent.gradients_paper == rows + 4
+        np.testing.assert_allclose(estimate, agent.grad(x), rtol=1e-12)
+
+
+def test_arrays_that_gossip_together_share_a_message(comm, together):
+    case = Case(comm, "ridge")
+    x, t = np.full(D, comm.rank + 1.0), np.full((2, D), comm.rank - 2.0)
+    W_x, W_t = case.agent.gossip_together(x, t)
+    rounds, sent = case.gossip.rounds, case.gossip.sent
+    with together:
+        assert rounds == (comm.size > 1)
+        degree = len(case.gossip.neighbourhood.neighbours)
+        assert sent.messages == degree
+        assert sent.bytes == degree * 3 * D * 8
+        assert (W_x.shape, W_t.shape) == (x.shape, t.shape)
+    alone = case.agent.gossip(x)
+    with together:
+        np.testing.assert_allclose(W_x, alone, rtol=1e-15)
+
+
 def test_the_difference_of_a_user_without_one_is_that_of_two_minibatches(
     comm, together
 ):

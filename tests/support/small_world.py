@@ -15,7 +15,8 @@ from pmgt_mpi.graphs.build import build_network
 from pmgt_mpi.problems import PROBLEMS
 from pmgt_mpi.regularizers.l1 import L1
 from pmgt_mpi.regularizers.none import NoRegularizer
-from tests.reference import matrix_form
+from tests.reference.chance import Chance
+from tests.reference.world import World
 
 D = 5
 KINDS = {
@@ -31,11 +32,21 @@ class RecordingAgent(Agent):
     def __init__(self, *arguments, **options):
         super().__init__(*arguments, **options)
         self.T: list[int] = []
+        self.coins: list[bool] = []
+        self.own_coins: list[bool] = []
         self.batches: list[np.ndarray] = []
 
     def geometric(self, p):
         self.T.append(super().geometric(p))
         return self.T[-1]
+
+    def coin(self, p):
+        self.coins.append(super().coin(p))
+        return self.coins[-1]
+
+    def own_coin(self, p):
+        self.own_coins.append(super().own_coin(p))
+        return self.own_coins[-1]
 
     def minibatch(self, b):
         self.batches.append(super().minibatch(b).copy())
@@ -52,6 +63,15 @@ def shards(m: int, equal: bool) -> list[Shard]:
         y = np.sign(A @ rng.normal(size=D) + 0.1)
         parts.append(Shard(A, y, sum(sizes), m))
     return parts
+
+
+def vectors(state) -> dict[str, np.ndarray]:
+    """The variables of a state that have the shape of x."""
+    return {
+        name: value
+        for name, value in asdict(state).items()
+        if isinstance(value, np.ndarray) and value.shape == (D,)
+    }
 
 
 class Case:
@@ -102,28 +122,32 @@ class Case:
             rows = np.concatenate(A)
             top = np.linalg.eigvalsh(rows.T @ rows / len(rows))
             c, b = top[-1] + (top[-1] - top[-2]) / 2.0, problem.b
-        self.world = matrix_form.World(
-            network.W.toarray(), A, y, kind, c, b, l1, mixing
-        )
+        self.world = World(network.W.toarray(), A, y, kind, c, b, l1, mixing)
 
     def states(self, algorithm, steps: int) -> list[dict[str, np.ndarray]]:
-        """All agents' variables after each step, on every rank."""
+        """All agents' vectors after each step, on every rank."""
         state = algorithm.init(self.agent, np.full(D, 0.3))
-        states = [state]
+        states = [vectors(state)]
         for _ in range(steps):
             state = algorithm.step(self.agent, state)
-            states.append(state)
-        gathered = self.comm.allgather([asdict(state) for state in states])
+            states.append(vectors(state))
+        gathered = self.comm.allgather(states)
         return [
-            {name: np.array([part[k][name] for part in gathered]) for name in asdict(s)}
+            {name: np.array([part[k][name] for part in gathered]) for name in s}
             for k, s in enumerate(states)
         ]
 
-    def chance(self):
-        """The T that agent 0 drew, and an iterator over each agent's batches."""
-        lists = self.comm.allgather(self.agent.T)
-        assert all(other == lists[0] for other in lists)
-        return lists[0], [iter(b) for b in self.comm.allgather(self.agent.batches)]
+    def chance(self) -> Chance:
+        """All that was drawn; what all agents share must be the same on each."""
+        shared = self.comm.allgather((self.agent.T, self.agent.coins))
+        assert all(other == shared[0] for other in shared)
+        own = self.comm.allgather((self.agent.batches, self.agent.own_coins))
+        return Chance(
+            T=iter(shared[0][0]),
+            coins=iter(shared[0][1]),
+            batches=[iter(batches) for batches, _ in own],
+            own_coins=[iter(coins) for _, coins in own],
+        )
 
     def close(self):
         self.gossip.close()
