@@ -32,11 +32,19 @@ SECTION: Any = "section"
 # first step, so in an algorithm's own code they are numbers.
 if TYPE_CHECKING:
     StepSize = float
+    AutoStep = float
     Momentum = float
+    Chance = float
     BatchSize = int
+    Period = int
     MixRounds = int
+    AutoMixRounds = int
 else:
     StepSize = Positive | Literal["auto", "theory"]
+    AutoStep = Positive | Literal["auto"]
+    Chance = Probability | Literal["auto"]
+    Period = Count | Literal["auto"]
     Momentum = Probability | Literal["auto", "theory"]
     BatchSize = Count | Literal["sqrt"]
     MixRounds = Count | Literal["auto", "theory", "section"]
+    AutoMixRounds = Count | Literal["auto", "section"]

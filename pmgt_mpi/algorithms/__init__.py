@@ -5,9 +5,14 @@ from pmgt_mpi.registry import Registry
 ALGORITHMS = Registry(
     "algorithm",
     {
+        # The paper's, and what it plots them against.
         "pmgt-katyushax": "pmgt_mpi.algorithms.pmgt_katyushax:PMGTKatyushaX",
         "pmgt-svrg": "pmgt_mpi.algorithms.pmgt_svrg:PMGTSVRG",
         "pg-extra": "pmgt_mpi.algorithms.pg_extra:PGExtra",
         "nids": "pmgt_mpi.algorithms.nids:NIDS",
+        # The rest of its Table 1.
+        # Named in its text: with full gradients, …
+        # … with minibatches, for convex f_ij and for nonconvex F, …
+        # … and on a single machine.
     },
 )

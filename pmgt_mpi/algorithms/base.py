@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from math import inf, sqrt
-from typing import Any, Protocol, Self
+from math import ceil, inf, sqrt
+from typing import Any, ClassVar, Protocol, Self
 
 from numpy.typing import NDArray
 
 from pmgt_mpi.agent import Agent
+from pmgt_mpi.algorithms.traits import Traits
 from pmgt_mpi.errors import UserError
 from pmgt_mpi.problems.base import Constants
 
@@ -84,6 +85,14 @@ class Setting:
             )
         return wanted
 
+    def period(self, wanted: int | str, b: int) -> int:
+        """Steps between full gradients: a number, or ⌈n/b⌉, a pass over the rows."""
+        return ceil(self.n / b) if isinstance(wanted, str) else wanted
+
+    def probability(self, wanted: float | str, b: int) -> float:
+        """Of a full gradient in a step: a number, or b/n, one a pass on average."""
+        return min(1.0, b / self.n) if isinstance(wanted, str) else wanted
+
     def largest_steady_step(self) -> float:
         """(1 − λ_2)/(2|μ|), where an f_i is itself not convex: μ < 0 its curvature.
 
@@ -113,6 +122,9 @@ class Algorithm(Protocol):
     `step` owns the state that it is given and may change it in place. A state is a
     dataclass of arrays and numbers and nothing else.
     """
+
+    traits: ClassVar[Traits]
+    """What the method needs, costs and assumes."""
 
     def resolve(self, setting: Setting) -> Self:
         """Give the same method with every ``auto`` and ``theory`` made a number."""

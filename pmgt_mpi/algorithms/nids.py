@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 from numpy.typing import NDArray
 
 from pmgt_mpi.agent import Agent
 from pmgt_mpi.algorithms.base import Setting
+from pmgt_mpi.algorithms.step_sizes import nids_step
+from pmgt_mpi.algorithms.traits import Cost, Traits
 from pmgt_mpi.options import AUTO, StepSize
 
 Array = NDArray[Any]
@@ -52,6 +54,13 @@ class NIDS:
     Processing 67(17), 2019.
     """
 
+    traits: ClassVar[Traits] = Traits(
+        source="Li, Shi and Yan 2019",
+        cost=Cost(gradients="n", paper="n", rounds="k > 0"),
+        proximal=True,
+        convex="agents",
+    )
+
     step_size: StepSize = AUTO
 
     def init(self, agent: Agent, x0: Array) -> State:  # noqa: ARG002
@@ -76,10 +85,4 @@ class NIDS:
 
     def resolve(self, setting: Setting) -> Self:
         """α = 1/L, or less where that would not be stable."""
-        alpha = self.step_size
-        if isinstance(alpha, str):
-            c = setting.needed_constants(NAME, "step_size", alpha)
-            word, alpha = alpha, 1 / c.L_local
-            if word == "auto":
-                alpha = min(alpha, setting.largest_steady_step())
-        return replace(self, step_size=alpha)
+        return replace(self, step_size=nids_step(NAME, self.step_size, setting))

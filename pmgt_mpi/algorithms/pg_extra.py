@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pmgt_mpi.agent import Agent
 from pmgt_mpi.algorithms.base import Setting
+from pmgt_mpi.algorithms.step_sizes import extra_step
+from pmgt_mpi.algorithms.traits import Cost, Traits
 from pmgt_mpi.options import AUTO, StepSize
 
 Array = NDArray[Any]
@@ -51,6 +53,13 @@ class PGExtra:
     Composite Optimization", IEEE Trans. Signal Processing 63(22), 2015.
     """
 
+    traits: ClassVar[Traits] = Traits(
+        source="Shi, Ling, Wu and Yin 2015",
+        cost=Cost(gradients="n", paper="n", rounds="1"),
+        proximal=True,
+        convex="agents",
+    )
+
     step_size: StepSize = AUTO
 
     def init(self, agent: Agent, x0: Array) -> State:  # noqa: ARG002
@@ -72,13 +81,4 @@ class PGExtra:
 
     def resolve(self, setting: Setting) -> Self:
         """α from the bound 2 λ_min(W̃) / L = (1 + λ_min(W)) / L."""
-        alpha = self.step_size
-        if isinstance(alpha, str):
-            c = setting.needed_constants(NAME, "step_size", alpha)
-            bound = (1 + min(setting.lambda_min, 1)) / c.L_local
-            if alpha == "theory":
-                alpha = bound / 2
-            else:
-                steady = setting.largest_steady_step()
-                alpha = min(0.9 * bound, 1 / c.L_local, steady)
-        return replace(self, step_size=alpha)
+        return replace(self, step_size=extra_step(NAME, self.step_size, setting))

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from math import ceil, sqrt
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 from numpy.typing import NDArray
 
 from pmgt_mpi.agent import Agent
 from pmgt_mpi.algorithms.base import Setting
-from pmgt_mpi.algorithms.svrg_parameters import resolve_rounds, resolve_step, theory_J
+from pmgt_mpi.algorithms.svrg_parameters import (
+    resolve_momentum,
+    resolve_rounds,
+    resolve_step,
+    theory_J,
+)
+from pmgt_mpi.algorithms.traits import Cost, Traits
 from pmgt_mpi.options import (
     AUTO,
     SECTION,
@@ -74,6 +80,15 @@ class PMGTKatyushaX:
     Z. Liu and B. K. H. Low, "Decentralized Sum-of-Nonconvex Optimization", AAAI 2024.
     """
 
+    traits: ClassVar[Traits] = Traits(
+        source="Liu and Low 2024",
+        cost=Cost(
+            gradients="n + 2*b*(T+1)", paper="n + b*(T+1)", rounds="(2*(T+1) + 3)*M"
+        ),
+        proximal=True,
+        psd=True,
+    )
+
     batch_size: BatchSize = SQRT
     step_size: StepSize = AUTO
     momentum: Momentum = AUTO
@@ -113,10 +128,7 @@ class PMGTKatyushaX:
         b = setting.batch_size(NAME, self.batch_size)
         t0 = ceil(setting.n / b)
         eta = resolve_step(NAME, self.step_size, setting, b)
-        tau = self.momentum
-        if isinstance(tau, str):
-            sigma = setting.convexity(NAME, "momentum", tau)
-            tau = min(0.5, sqrt(t0 * eta * sigma) / 2)
+        tau = resolve_momentum(NAME, self.momentum, setting, eta, b)
 
         def rho() -> float:
             """The contraction that Theorem 2 (appendix) asks of FastMix."""

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from math import ceil, sqrt
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 from numpy.typing import NDArray
 
 from pmgt_mpi.agent import Agent
 from pmgt_mpi.algorithms.base import Setting
 from pmgt_mpi.algorithms.svrg_parameters import resolve_rounds, resolve_step, theory_J
+from pmgt_mpi.algorithms.traits import Cost, Traits
 from pmgt_mpi.options import AUTO, SECTION, SQRT, BatchSize, MixRounds, StepSize
 
 Array = NDArray[Any]
@@ -63,6 +64,15 @@ class PMGTSVRG:
     Z. Liu and B. K. H. Low, "Decentralized Sum-of-Nonconvex Optimization", AAAI 2024,
     after H. Ye, W. Xiong and T. Zhang, "PMGT-VR", 2020.
     """
+
+    traits: ClassVar[Traits] = Traits(
+        source="Liu and Low 2024",
+        cost=Cost(
+            gradients="n + 2*b*(T+1)", paper="n + b*(T+1)", rounds="(2*(T+1) + 2)*M"
+        ),
+        proximal=True,
+        psd=True,
+    )
 
     batch_size: BatchSize = SQRT
     step_size: StepSize = AUTO

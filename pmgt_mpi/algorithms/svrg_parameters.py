@@ -1,7 +1,8 @@
-"""Parameters of the two methods that run epochs of SVRG.
+"""Parameters of the methods that mix: step size and rounds.
 
 The paper analyses one epoch of SVRG once (its Lemma on the inner loop) for both
-PMGT-SVRG and PMGT-KatyushaX: step size and J are the same for the two.
+PMGT-SVRG and PMGT-KatyushaX: step size and J are the same for the two. The other
+methods that mix, which have no such analysis for nonconvex f_ij, share ``auto``.
 """
 
 from __future__ import annotations
@@ -41,17 +42,27 @@ def resolve_step(method: str, wanted: float, setting: Setting, b: int) -> float:
     return min(1 / (2 * c.L), stochastic)
 
 
+def resolve_momentum(
+    method: str, wanted: float, setting: Setting, eta: float, b: int
+) -> float:
+    """τ: a number, or min(1/2, √(t0 η σ)/2) of the paper's Theorem 2."""
+    if not isinstance(wanted, str):
+        return wanted
+    sigma = setting.convexity(method, "momentum", wanted)
+    return min(0.5, sqrt(ceil(setting.n / b) * eta * sigma) / 2)
+
+
 def resolve_rounds(
     method: str,
     wanted: int,
     setting: Setting,
     eta: float,
-    theory_rho: Callable[[], float],
+    theory_rho: Callable[[], float] | None = None,
 ) -> int:
     """M: a number, or the rounds that contract to a given rho.
 
     ``theory``
-        rho of the method's theorem.
+        rho of the method's theorem, where it is known.
     ``auto``
         rho ≤ 0.2 and rho η L_local ≤ 0.1: a step turns the agents' disagreement w − w̄
         into gradients that differ by up to L_local times as much, and what η times
@@ -61,6 +72,11 @@ def resolve_rounds(
     if choice == "section":
         choice = setting.mix_rounds
     if choice == "theory":
+        if theory_rho is None:
+            raise UserError(
+                f"{method}: no formula for mix_rounds = 'theory' is known here; give "
+                "mix_rounds as a number or 'auto'"
+            )
         setting.require_psd(method, "mix_rounds")
         return setting.rounds_for(theory_rho())
     if choice == "auto":

@@ -50,6 +50,9 @@ class Result:
         rounds, messages and bytes.
     parameters
         Of the algorithm, as used.
+    notes
+        Assumptions of the algorithm's proof that do not hold here, and the memory
+        that it takes beside its iterates.
     reference
         The minimiser that was found at set-up, if there is one.
     """
@@ -60,6 +63,7 @@ class Result:
     trace: list[dict[str, Any]]
     counts: dict[str, Any]
     parameters: dict[str, Any]
+    notes: list[str]
     reference: Array | None
 
 
@@ -153,6 +157,7 @@ def solve(
         stop=Stop(relative_suboptimality, seconds),
         exchange=Part(exchange, EXCHANGES.address(exchange)),
         watch=lambda step, record: None,  # noqa: ARG005
+        tell=lambda note: None,  # noqa: ARG005
     )
     collective.comm.Free()
     agents.Free()
@@ -164,6 +169,7 @@ def solve(
         trace=finished.records,
         counts={name: last[name] for name in COUNTS},
         parameters=finished.parameters,
+        notes=finished.notes,
         reference=None if stage.reference is None else stage.reference.x,
     )
 

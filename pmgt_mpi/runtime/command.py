@@ -164,6 +164,7 @@ def _execute(
             stop=plan.stop,
             exchange=plan.network.exchange,
             watch=watch,
+            tell=lambda note: say(f"note: {note}") if folder is not None else None,
         )
     finally:
         if progress is not None:
@@ -182,6 +183,7 @@ def _write_results(folder: RunFolder, stage: Stage, finished: list[Finished]) ->
             "ranks": stage.collective.agents,
             "lambda_2": stage.network.lambda_2,
             "parameters": run.parameters,
+            "notes": run.notes,
         }
         for run in finished
     ]

@@ -18,6 +18,7 @@ from pmgt_mpi.gossip.polynomials import Mixing, rounds_for
 from pmgt_mpi.runtime.clock import Clock
 from pmgt_mpi.runtime.evaluation import Evaluator, Record
 from pmgt_mpi.runtime.loop import run_loop
+from pmgt_mpi.runtime.needs import notes, refuse_unmet
 from pmgt_mpi.runtime.plan import AlgorithmPlan, Part, Stop
 from pmgt_mpi.runtime.stage import Stage
 
@@ -34,6 +35,8 @@ class Finished:
         Label and registered name of the algorithm.
     status, steps
         Why it stopped, and after how many steps.
+    notes
+        What the user was told before it started.
     parameters
         As used: every word of the config made a number.
     records
@@ -52,6 +55,7 @@ class Finished:
     name: str
     status: str
     steps: int
+    notes: list[str]
     parameters: dict[str, Any]
     records: list[Record]
     x: Array
@@ -83,7 +87,9 @@ def resolve(stage: Stage, plan: AlgorithmPlan) -> Algorithm:
     options = None
     with collective.agreed():
         if collective.agent == 0:
-            options = asdict(plan.method.make().resolve(setting))
+            method = plan.method.make()
+            refuse_unmet(plan.method.name, method, stage)
+            options = asdict(method.resolve(setting))
     options = collective.from_first(options)
     algorithm: Algorithm = Part(plan.label, plan.method.address, options).make()
     return algorithm
@@ -97,6 +103,7 @@ def execute(
     stop: Stop,
     exchange: Part,
     watch: Callable[[int, Record | None], None],
+    tell: Callable[[str], None],
 ) -> Finished:
     """Run one algorithm of a plan on a stage.
 
@@ -112,8 +119,13 @@ def execute(
         The form of the exchange with the neighbours.
     watch
         Told of every record.
+    tell
+        Told what the user should know before it starts.
     """
     algorithm = resolve(stage, plan)
+    told = notes(plan.method.name, algorithm, stage)
+    for note in told:
+        tell(note)
     collective = stage.collective
     comm = stage.comm.Dup()
     gossip = Gossip(comm, stage.neighbourhood, plan.mixing.load(), exchange.load())
@@ -149,6 +161,7 @@ def execute(
         name=plan.method.name,
         status=outcome.status,
         steps=outcome.steps,
+        notes=told,
         parameters=asdict(algorithm),  # type: ignore[call-overload]
         records=outcome.records,
         x=collective.sum(x) / collective.agents,

@@ -1,0 +1,93 @@
+"""Step sizes of the methods that gossip one plain round at a time."""
+
+from __future__ import annotations
+
+from pmgt_mpi.algorithms.base import Setting
+from pmgt_mpi.algorithms.svrg_parameters import resolve_step
+
+
+def nids_step(method: str, wanted: float, setting: Setting) -> float:
+    """α of NIDS, exact diffusion and P2D2: a number, or one of these.
+
+    ``theory``
+        1/L, half of what convex f_i allow whatever the network; L the largest
+        smoothness of an f_i.
+    ``auto``
+        The same, and less where an f_i is not convex (`Setting.largest_steady_step`).
+    """
+    if not isinstance(wanted, str):
+        return wanted
+    alpha = 1 / setting.needed_constants(method, "step_size", wanted).L_local
+    return alpha if wanted == "theory" else min(alpha, setting.largest_steady_step())
+
+
+def extra_step(method: str, wanted: float, setting: Setting) -> float:
+    """α of EXTRA and PG-EXTRA: a number, or one of these.
+
+    ``theory``
+        Half of the bound 2 λ_min(W̃)/L = (1 + λ_min(W))/L.
+    ``auto``
+        0.9 of the bound, at most 1/L, and less where an f_i is not convex.
+    """
+    if not isinstance(wanted, str):
+        return wanted
+    L = setting.needed_constants(method, "step_size", wanted).L_local
+    bound = (1 + min(setting.lambda_min, 1)) / L
+    if wanted == "theory":
+        return bound / 2
+    return min(0.9 * bound, 1 / L, setting.largest_steady_step())
+
+
+def dsa_step(method: str, wanted: float, setting: Setting, b: int) -> float:
+    """α of DSA: a number, or EXTRA's ``auto`` with the smoothness of a minibatch."""
+    if not isinstance(wanted, str):
+        return wanted
+    return min(
+        extra_step(method, wanted, setting) / 2,
+        resolve_step(method, wanted, setting, b),
+    )
+
+
+def tracking_step(
+    method: str,
+    wanted: float,
+    setting: Setting,
+    b: int | None = None,
+    *,
+    adapt_first: bool,
+) -> float:
+    """α of gradient tracking with one round for each array: a number, or this.
+
+    ``auto``
+        The smallest of what the gradients allow (1/L for full ones, `resolve_step` for
+        minibatches of b rows), (1 − λ_2)/L_i for agents that differ, and half of what a
+        single curvature h allows. With x and t along an eigenvector of W to λ, the
+        tracker is a 2 × 2 iteration, and Jury's criterion gives
+
+            α h < (1 + λ)²/(2λ²)   for x' = W(x − αt), t' = W(t + v' − v),
+            α h < (1 + λ)²/2       for x' = Wx − αt,   t' = Wt + v' − v,
+
+        the first of them a limit below 2 only where λ < 0.
+
+    Parameters
+    ----------
+    method, wanted
+        Its name, and a number or ``auto``.
+    setting
+        Problem and network.
+    b
+        Rows of a minibatch; None for full gradients.
+    adapt_first
+        Whether the step is taken before the round (the first form) or after it.
+    """
+    if not isinstance(wanted, str):
+        return wanted
+    c = setting.needed_constants(method, "step_size", wanted)
+    alpha = 1 / c.L if b is None else resolve_step(method, wanted, setting, b)
+    if setting.agents == 1:
+        return alpha
+    low = setting.lambda_min
+    single = (1 + low) ** 2 / 2
+    if adapt_first:
+        single = single / low**2 if low < 0 else 2.0
+    return min(alpha, min(1 - setting.lambda_2, single / 2) / c.L_local)
