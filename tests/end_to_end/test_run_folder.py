@@ -7,8 +7,7 @@ import tomllib
 import numpy as np
 import pytest
 
-from pmgt_mpi.algorithms import ALGORITHMS
-from tests.support.running import SMALL, Left, run_config
+from tests.support.running import SMALL, SMALL_ALGORITHMS, Left, run_config
 
 
 @pytest.fixture(scope="module")
@@ -20,7 +19,7 @@ def finished(tmp_path_factory):
 def test_the_table_names_every_algorithm_the_folder_and_the_plot(finished):
     result, _ = finished
     lines = result.stdout.splitlines()
-    for name in ALGORITHMS:
+    for name in SMALL_ALGORITHMS:
         assert sum(line.startswith(name) for line in lines) == 1
     assert "run folder: out" in lines
     assert "plot: out/convergence.png" in lines
@@ -41,7 +40,7 @@ def test_files_of_the_folder(finished):
 
 def test_metrics_have_the_promised_names_and_only_grow_in_cost(finished):
     _, left = finished
-    for name in ALGORITHMS:
+    for name in SMALL_ALGORITHMS:
         trace = [r for r in left.metrics if r["algorithm"] == name]
         assert [record["step"] for record in trace] == list(range(9))
         assert set(trace[0]) == {
@@ -128,7 +127,7 @@ def test_summary_and_meta(finished):
 def test_the_solution_is_the_average_of_the_agents(finished):
     _, left = finished
     solution = left.solution
-    for name in ALGORITHMS:
+    for name in SMALL_ALGORITHMS:
         agents = solution[f"{name}/agents"]
         assert agents.shape == (4, 8)
         np.testing.assert_allclose(solution[name], agents.mean(axis=0), rtol=1e-12)

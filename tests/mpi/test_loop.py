@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pytest
 
-import pmgt_mpi
 from pmgt_mpi.agent import Agent
 from pmgt_mpi.collective import Collective
 from pmgt_mpi.gossip.exchange import PersistentExchange
@@ -21,7 +20,6 @@ from pmgt_mpi.runtime.clock import Clock
 from pmgt_mpi.runtime.evaluation import FAR_ABOVE_START, Evaluator, Objective
 from pmgt_mpi.runtime.loop import run_loop
 from pmgt_mpi.runtime.plan import Stop
-from tests.support.methods import METHODS
 
 D = 3
 NEVER = 200_000
@@ -293,26 +291,3 @@ def test_seconds_are_the_slowest_agents_and_the_rest_a_mean(comm, loop, together
         assert last["compute_seconds"] == pytest.approx(np.mean(clocks))
         assert last["comm_seconds"] == 0
         assert last["gradients"] == 40
-
-
-@pytest.mark.parametrize("name", METHODS)
-def test_a_method_that_starts_at_the_minimiser_of_equal_shards_stays(
-    comm, together, name
-):
-    rng = np.random.default_rng(4)
-    A = rng.normal(size=(30, 6)) * np.linspace(0.5, 2, 6)
-    y = A @ np.array([1.0, -2, 0.05, 0, 3, 0.5]) + 0.1
-    x_star = np.linalg.solve(A.T @ A / 30 + 0.1 * np.eye(6), A.T @ y / 30)
-    result = pmgt_mpi.solve(
-        {"kind": "ridge", "l2": 0.1},
-        A,
-        y,
-        algorithm={"name": name, **vars(METHODS[name])},
-        x0=x_star,
-        steps=20,
-        comm=comm,
-    )
-    with together:
-        assert np.abs(result.x_local - x_star).max() < 1e-13
-        assert max(record["consensus"] for record in result.trace) < 1e-26
-        assert result.status == "budget"

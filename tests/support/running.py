@@ -46,6 +46,10 @@ name = "nids"
 """
 
 
+SMALL_ALGORITHMS = ("pmgt-katyushax", "pmgt-svrg", "pg-extra", "nids")
+"""Those of `SMALL`, in its order."""
+
+
 def run_config(
     folder: Path,
     text: str = SMALL,

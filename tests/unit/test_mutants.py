@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import runpy
-
 import pytest
 
+from pmgt_mpi.algorithms import ALGORITHMS
+from scripts.faults import FAULTS
 from tests.launcher import ROOT
-
-FAULTS = runpy.run_path(str(ROOT / "scripts" / "mutants.py"), run_name="mutants")[
-    "FAULTS"
-]
 
 
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
@@ -22,3 +18,10 @@ def test_a_fault_changes_one_place_and_names_its_tests(fault):
 
 def test_names_differ():
     assert len({fault.name for fault in FAULTS}) == len(FAULTS) >= 12
+
+
+@pytest.mark.parametrize("name", ALGORITHMS)
+def test_every_method_has_two_faults_at_least(name):
+    module = ALGORITHMS[name].partition(":")[0]
+    file = module.replace(".", "/") + ".py"
+    assert sum(fault.file == file for fault in FAULTS) >= 2

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from pmgt_mpi.algorithms import ALGORITHMS
 from tests.unit.runtime.configs import complaint
 
 nan, inf = float("nan"), float("inf")
@@ -210,7 +211,7 @@ def test_a_section_that_is_none(section, value):
 def test_no_algorithm(value):
     assert complaint(algorithm=value) == (
         "no algorithm is listed; add a section [[algorithm]] with name = one of "
-        "pmgt-katyushax, pmgt-svrg, pg-extra, nids"
+        + ", ".join(ALGORITHMS)
     )
 
 
@@ -219,7 +220,7 @@ def test_an_algorithm_that_is_no_section_or_has_no_name():
         "[[algorithm]] number 1 must be a section with keys, not 3"
     )
     assert complaint(algorithm=[{"step_size": 1}]) == (
-        f"{ALGORITHM} name is missing; valid: pmgt-katyushax, pmgt-svrg, pg-extra, nids"
+        f"{ALGORITHM} name is missing; valid: {', '.join(ALGORITHMS)}"
     )
 
 

@@ -1,0 +1,98 @@
+"""Every method reaches the exact minimiser with `auto` parameters, and rests there.
+
+Five agents (one where the method is for one), shards that differ in size and in
+distribution; ridge, and the lasso where the method has a proximal step.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import pmgt_mpi
+from tests.support.methods import TRAITS
+
+D = 6
+EXACT = 1e-24
+"""Relative suboptimality: distances of 1e-12."""
+
+
+def own_rows(comm):
+    """Rows and labels of this agent: 60 to 100, each agent with a signal of its own."""
+    rng = np.random.default_rng([7, comm.rank])
+    A = rng.normal(size=(60 + 10 * comm.rank, D)) * np.geomspace(0.15, 1.5, D)
+    A += 0.2 * rng.normal(size=D)
+    x_true = np.arange(D) - 2.0 + 0.5 * rng.normal(size=D)
+    return A, A @ x_true + 0.1 * rng.normal(size=len(A))
+
+
+def condition(comm, l2):
+    A, _ = own_rows(comm)
+    G = comm.allreduce(A.T @ A) / comm.allreduce(len(A))
+    values = np.linalg.eigvalsh(G) + l2
+    return values[-1] / values[0]
+
+
+def run(comm, name, psi, l2, **options):
+    return pmgt_mpi.solve(
+        {"kind": "ridge", "l2": l2},
+        *own_rows(comm),
+        regularizer="none" if psi == "none" else {"kind": "l1", "strength": 0.05},
+        algorithm=name,
+        comm=comm,
+        **options,
+    )
+
+
+def every(name):
+    """Steps between evaluations."""
+    return 1 if "T" in TRAITS[name].cost.gradients else 10
+
+
+@pytest.fixture
+def fitting(comm):
+    """Methods and regularizers that this number of agents is for."""
+
+    def fits(name, psi):
+        traits = TRAITS[name]
+        return comm.size == (1 if traits.alone else 5) and (
+            psi == "none" or traits.proximal
+        )
+
+    return fits
+
+
+@pytest.mark.parametrize("psi", ["none", "l1"])
+@pytest.mark.parametrize("name", TRAITS)
+def test_it_converges(comm, together, fitting, name, psi):
+    if not fitting(name, psi):
+        return
+    kappa = condition(comm, 0.005)
+    result = run(
+        comm, name, psi, 0.005,
+        steps=20_000, evaluate_every=every(name), relative_suboptimality=1e-9,
+    )  # fmt: skip
+    with together:
+        assert kappa > 50
+        assert result.status == "converged"
+        assert result.trace[-1]["consensus"] < 1e-5
+        if psi == "l1":
+            assert 0 < np.count_nonzero(result.reference) < D
+
+
+@pytest.mark.parametrize("psi", ["none", "l1"])
+@pytest.mark.parametrize("name", TRAITS)
+def test_it_comes_to_rest(comm, together, fitting, name, psi):
+    if not fitting(name, psi):
+        return
+    there = run(
+        comm, name, psi, 1.0,
+        steps=5_000, evaluate_every=every(name), relative_suboptimality=EXACT,
+    )  # fmt: skip
+    further = run(
+        comm, name, psi, 1.0, steps=there.counts["step"] + 10, evaluate_every=0
+    )
+    with together:
+        assert there.status == "converged"
+        assert np.abs(further.x_local - there.x_local).max() < 1e-10
+        assert further.counts["gradients"] > there.counts["gradients"]

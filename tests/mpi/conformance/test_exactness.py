@@ -1,0 +1,81 @@
+"""Every variable of every algorithm equals that of the matrix form, step by step."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from itertools import product
+
+import numpy as np
+import pytest
+
+from pmgt_mpi.algorithms import ALGORITHMS
+from pmgt_mpi.gossip import MIXINGS
+from tests.reference import REFERENCES
+from tests.support.methods import METHODS, TRAITS, fits
+from tests.support.small_world import KINDS, Case, D
+
+EPOCHS = 30
+ITERATIONS = 300
+TOLERANCE = 1e-11
+
+PAPERS_OWN = ("pmgt-katyushax", "pmgt-svrg")
+
+
+def cases(name):
+    """Problem, equal shards or not, strength of l1, mixing."""
+    psi = [0.0, 0.05] if TRAITS[name].proximal else [0.0]
+    shards_and_psi = list(product([True, False], psi))
+    if "M" not in TRAITS[name].cost.rounds:
+        return [(kind, *case, "plain") for kind in KINDS for case in shards_and_psi]
+    some = shards_and_psi if name in PAPERS_OWN else [(False, psi[-1])]
+    everywhere = [("pca", *case, "chebyshev") for case in shards_and_psi]
+    mixings = [("pca", *case, mixing) for case in some for mixing in MIXINGS]
+    kinds = [(kind, *case, "chebyshev") for kind in KINDS for case in some]
+    return list(dict.fromkeys(everywhere + mixings + kinds))
+
+
+def steps_of(name):
+    """Epochs where a step is one, else iterations."""
+    cost = TRAITS[name].cost
+    return EPOCHS if "T" in cost.gradients or "S" in cost.rounds else ITERATIONS
+
+
+def compare(ours, reference) -> None:
+    """Each variable, after each step, to 1e-11 of its largest norm in the run."""
+    assert len(ours) == len(reference)
+    assert set(ours[-1]) == set(reference[-1]), "the matrix form has other variables"
+    for name in ours[-1]:
+        pairs = [
+            (mine[name], theirs[name])
+            for mine, theirs in zip(ours, reference, strict=True)
+            if name in theirs
+        ]
+        scale = max(np.linalg.norm(theirs) for _, theirs in pairs)
+        assert 0 < scale < 1e6
+        for step, (mine, theirs) in enumerate(pairs):
+            error = np.linalg.norm(mine - theirs) / scale
+            assert error <= TOLERANCE, f"{name} after step {step}: {error:.1e}"
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "equal", "l1", "mixing"),
+    [(name, *case) for name in ALGORITHMS for case in cases(name)],
+)
+def test_every_variable(comm, together, name, kind, equal, l1, mixing):
+    if not fits(name, comm.size):
+        return
+    case = Case(comm, kind, equal=equal, l1=l1, mixing=mixing)
+    ours = case.states(METHODS[name], steps_of(name))
+    chance = case.chance()
+    with together:
+        if comm.rank == 0:  # one rank runs the matrix form of all of them
+            reference = REFERENCES[name](
+                case.world,
+                np.full(D, 0.3),
+                steps_of(name),
+                chance,
+                **asdict(METHODS[name]),
+            )
+            compare(ours, list(reference))
+            assert chance.is_used_up()
+    case.close()
