@@ -12,6 +12,10 @@ ALGORITHMS = Registry(
         "nids": "pmgt_mpi.algorithms.nids:NIDS",
         # The rest of its Table 1.
         # Named in its text: with full gradients, …
+        "extra": "pmgt_mpi.algorithms.extra:Extra",
+        "exact-diffusion": "pmgt_mpi.algorithms.exact_diffusion:ExactDiffusion",
+        "p2d2": "pmgt_mpi.algorithms.p2d2:P2D2",
+        "sonata": "pmgt_mpi.algorithms.sonata:Sonata",
         # … with minibatches, for convex f_ij and for nonconvex F, …
         # … and on a single machine.
     },
