@@ -11,12 +11,15 @@ ALGORITHMS = Registry(
         "pg-extra": "pmgt_mpi.algorithms.pg_extra:PGExtra",
         "nids": "pmgt_mpi.algorithms.nids:NIDS",
         # The rest of its Table 1.
+        "gt-saga": "pmgt_mpi.algorithms.gt_saga:GTSAGA",
+        "pmgt-saga": "pmgt_mpi.algorithms.pmgt_saga:PMGTSAGA",
         # Named in its text: with full gradients, …
         "extra": "pmgt_mpi.algorithms.extra:Extra",
         "exact-diffusion": "pmgt_mpi.algorithms.exact_diffusion:ExactDiffusion",
         "p2d2": "pmgt_mpi.algorithms.p2d2:P2D2",
         "sonata": "pmgt_mpi.algorithms.sonata:Sonata",
         # … with minibatches, for convex f_ij and for nonconvex F, …
+        "dsa": "pmgt_mpi.algorithms.dsa:DSA",
         # … and on a single machine.
     },
 )
