@@ -11,8 +11,10 @@ ALGORITHMS = Registry(
         "pg-extra": "pmgt_mpi.algorithms.pg_extra:PGExtra",
         "nids": "pmgt_mpi.algorithms.nids:NIDS",
         # The rest of its Table 1.
+        "gt-svrg": "pmgt_mpi.algorithms.gt_svrg:GTSVRG",
         "gt-saga": "pmgt_mpi.algorithms.gt_saga:GTSAGA",
         "pmgt-saga": "pmgt_mpi.algorithms.pmgt_saga:PMGTSAGA",
+        "pmgt-lsvrg": "pmgt_mpi.algorithms.pmgt_lsvrg:PMGTLSVRG",
         # Named in its text: with full gradients, …
         "extra": "pmgt_mpi.algorithms.extra:Extra",
         "exact-diffusion": "pmgt_mpi.algorithms.exact_diffusion:ExactDiffusion",
@@ -20,6 +22,10 @@ ALGORITHMS = Registry(
         "sonata": "pmgt_mpi.algorithms.sonata:Sonata",
         # … with minibatches, for convex f_ij and for nonconvex F, …
         "dsa": "pmgt_mpi.algorithms.dsa:DSA",
+        "d-get": "pmgt_mpi.algorithms.d_get:DGET",
+        "gt-sarah": "pmgt_mpi.algorithms.gt_sarah:GTSARAH",
+        "destress": "pmgt_mpi.algorithms.destress:DESTRESS",
+        "dearest": "pmgt_mpi.algorithms.dearest:DEAREST",
         # … and on a single machine.
     },
 )
