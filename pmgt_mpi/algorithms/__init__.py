@@ -27,5 +27,7 @@ ALGORITHMS = Registry(
         "destress": "pmgt_mpi.algorithms.destress:DESTRESS",
         "dearest": "pmgt_mpi.algorithms.dearest:DEAREST",
         # … and on a single machine.
+        "svrg": "pmgt_mpi.algorithms.svrg:SVRG",
+        "katyushax": "pmgt_mpi.algorithms.katyushax:KatyushaX",
     },
 )
