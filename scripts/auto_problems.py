@@ -4,8 +4,8 @@ Usage: mpirun -n 8 python scripts/auto_problems.py [--problems 50] [--first 0]
 
 Each problem draws the number of agents (1 to the number of ranks), graph, weights,
 problem, regularizer, condition number up to 1e3 and shards that differ in size and in
-distribution. Every algorithm runs with all parameters `auto`. None may diverge; the
-script counts how many reach a relative suboptimality of 1e-6.
+distribution. Every algorithm that accepts the problem runs with all parameters `auto`.
+None may diverge; the script counts how many reach a relative suboptimality of 1e-6.
 """
 
 from __future__ import annotations
@@ -102,6 +102,11 @@ def run_case(case: dict, comm: MPI.Intracomm, names: list[str]) -> list[str]:
     problem = problem_of(case, comm, A)
     statuses = []
     for name in names:
+        traits = ALGORITHMS.load(name).traits
+        if traits.alone and comm.size > 1:
+            continue
+        if case["psi"] != "none" and not traits.proximal:
+            continue
         start = time.perf_counter()
         result = pmgt_mpi.solve(
             problem,
@@ -112,7 +117,7 @@ def run_case(case: dict, comm: MPI.Intracomm, names: list[str]) -> list[str]:
             weights=case["weights"],
             algorithm=name,
             relative_suboptimality=TARGET,
-            evaluate_every=1 if name.startswith("pmgt") else 25,
+            evaluate_every=1 if "T" in traits.cost.gradients else 25,
             comm=comm,
             **BUDGET,
         )
