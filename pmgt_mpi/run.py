@@ -9,7 +9,7 @@ from pathlib import Path
 
 from pmgt_mpi import __version__
 from pmgt_mpi.runtime.environment import prepare
-from pmgt_mpi.runtime.parser import Parser
+from pmgt_mpi.runtime.parser import ListAction, Parser
 
 DESCRIPTION = """\
 Run decentralized optimization: every MPI rank is one agent, holds its own rows of the
@@ -26,7 +26,8 @@ OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1. launch/local.sh sets all of this.
 
 EPILOG = """\
 exit codes: 0 done; 1 a rank failed; 2 wrong input; 3 an algorithm diverged.
-The config's keys are explained in README.md and in the files of configs/.
+The config's keys are explained in README.md and in the files of configs/; --list says
+what they may name.
 """
 
 
@@ -59,6 +60,13 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
         "--allow-plugins",
         action="store_true",
         help="let the config name classes of your own as module:Class, and run them",
+    )
+    parser.add_argument(
+        "--list",
+        action=ListAction,
+        nargs=0,
+        help="list algorithms, problems, regularizers, graphs, weights, mixings and "
+        "readers, and exit",
     )
     parser.add_argument("--version", action="version", version=__version__)
     return parser.parse_args(arguments)

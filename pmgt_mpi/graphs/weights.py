@@ -14,7 +14,10 @@ from pmgt_mpi.graphs.spectrum import Extremes, Matrix, extremes
 
 
 def laplacian(L: Laplacian) -> tuple[Matrix, Extremes]:
-    """W = I − L / μ_max: 0 ⪯ W, as the paper's definition asks; λ₂ = 1 − μ₂ / μ_max."""
+    """W = I − L / μ_max, L the graph's Laplacian: 0 ⪯ W, as the paper asks.
+
+    λ_min = 0 and λ₂ = 1 − μ₂ / μ_max.
+    """
     mu_2, mu_max = L.extremes
     return identity_minus(L.matrix / mu_max), Extremes(0.0, 1 - mu_2 / mu_max)
 
@@ -31,10 +34,10 @@ def best_constant(L: Laplacian) -> tuple[Matrix, Extremes]:
 
 
 def metropolis(L: Laplacian) -> tuple[Matrix, Extremes]:
-    """W = (I + W_MH) / 2, W_MH,ij = 1 / (1 + max(d_i, d_j)) on the edges.
+    """Lazy Metropolis–Hastings: W_ij = ½ / (1 + max(d_i, d_j)) on the edges.
 
-    The lazy form of the Metropolis–Hastings weights: 0 ⪯ W, W_ij ≥ 0, and an agent
-    needs to know nothing but its neighbours' degrees.
+    W = (I + W_MH) / 2: 0 ⪯ W, W_ij ≥ 0, and an agent needs to know nothing but its
+    neighbours' degrees.
     """
     edges = L.adjacency.tocoo()
     largest = np.maximum(L.degrees[edges.row], L.degrees[edges.col])

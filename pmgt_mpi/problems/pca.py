@@ -21,7 +21,7 @@ SMALLEST_GAP = 1e-12
 
 
 class ShiftInvertPCA(QuadraticModel):
-    """The step of shift-and-invert PCA: a convex sum of nonconvex terms.
+    """The paper's shift-and-invert PCA: nonconvex terms whose mean is convex.
 
     f_ij(x) = ½ xᵀ(c I − a_ij a_ijᵀ)x + ⟨b, x⟩,  c = λ_1 + (λ_1 − λ_2)/r,
 

@@ -17,7 +17,7 @@ Array = NDArray[Any]
 
 @dataclass(frozen=True, kw_only=True)
 class Box:
-    """psi(x) = 0 where lower ≤ x_k ≤ upper for every k, else ∞.
+    """Bounds: psi(x) = 0 where lower ≤ x_k ≤ upper for every k, else ∞.
 
     Accelerated mixing has negative coefficients, so that iterates leave the box by a
     little; within the tolerance they count as inside.

@@ -10,7 +10,7 @@ from pmgt_mpi.regularizers.shrinkage import Shrinkage
 
 @dataclass(frozen=True, kw_only=True)
 class ElasticNet(Shrinkage):
-    """psi(x) = l1 ‖x‖₁ + (l2/2) ‖x‖².
+    """The elastic net: psi(x) = l1 ‖x‖₁ + (l2/2) ‖x‖².
 
     Parameters
     ----------

@@ -10,7 +10,7 @@ from pmgt_mpi.regularizers.shrinkage import Shrinkage
 
 @dataclass(frozen=True, kw_only=True)
 class L1(Shrinkage):
-    """psi(x) = strength ‖x‖₁.
+    """The l1 norm: psi(x) = strength ‖x‖₁.
 
     Parameters
     ----------

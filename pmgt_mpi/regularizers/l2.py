@@ -10,7 +10,7 @@ from pmgt_mpi.regularizers.shrinkage import Shrinkage
 
 @dataclass(frozen=True, kw_only=True)
 class L2(Shrinkage):
-    """psi(x) = (strength/2) ‖x‖².
+    """The squared Euclidean norm: psi(x) = (strength/2) ‖x‖².
 
     Parameters
     ----------

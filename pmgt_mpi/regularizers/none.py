@@ -13,7 +13,7 @@ Array = NDArray[Any]
 
 @dataclass(frozen=True, kw_only=True)
 class NoRegularizer:
-    """psi = 0."""
+    """No regularizer: psi = 0."""
 
     @property
     def sigma(self) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from pmgt_mpi.runtime.environment import launched, prepare
 
@@ -31,3 +31,16 @@ class Parser(argparse.ArgumentParser):
 
             MPI.COMM_WORLD.Barrier()
         sys.exit(status)
+
+
+class ListAction(argparse.Action):
+    """Print what a config may name, and end; like --help it needs no config."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> NoReturn:
+        """Only the rank that speaks imports what is registered."""
+        if launched()[1] == 0:
+            prepare()
+            from pmgt_mpi.runtime.listing import listing
+
+            parser._print_message(listing(), sys.stdout)
+        parser.exit()
