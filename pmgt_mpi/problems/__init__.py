@@ -10,5 +10,8 @@ PROBLEMS = Registry(
         "shift-invert-pca": "pmgt_mpi.problems.pca:ShiftInvertPCA",
         "ridge": "pmgt_mpi.problems.ridge:Ridge",
         "logistic": "pmgt_mpi.problems.logistic:Logistic",
+        "indefinite-quadratic": (
+            "pmgt_mpi.problems.indefinite_quadratic:IndefiniteQuadratic"
+        ),
     },
 )

@@ -25,6 +25,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "shift-invert-pca": {"ratio": 3.0},
     "ridge": {"l2": 0.1},
     "logistic": {"l2": 0.1},
+    "indefinite-quadratic": {"condition": 20.0, "l1": 4.0, "l2": 9.0},
 }
 N, D = 83, 5
 
@@ -57,9 +58,10 @@ def alone(kind):
 
 
 every_kind = pytest.mark.parametrize("kind", list(PROBLEMS))
+linear_models = pytest.mark.parametrize("kind", list(FACTORS))
 
 
-@every_kind
+@linear_models
 @pytest.mark.parametrize("sparse", [False, True])
 def test_constants_against_eigenvalues_of_every_row(kind, sparse, collective, together):
     problem, shard = problem_of(kind, collective, sparse=sparse)
@@ -93,7 +95,7 @@ def test_constants_against_eigenvalues_of_every_row(kind, sparse, collective, to
         assert everywhere == [everywhere[0]] * m
 
 
-@every_kind
+@linear_models
 def test_lanczos_over_all_agents(kind, collective, together, monkeypatch):
     exact = problem_of(kind, collective)[0].constants(collective)
     monkeypatch.setattr(spectrum, "DENSE_LIMIT", D - 1)

@@ -21,6 +21,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "ridge": {"l2": 0.3},
     "logistic": {"l2": 0.2},
 }
+"""The linear models, and options for each."""
 
 
 def alone() -> Collective:

@@ -3,13 +3,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pmgt_mpi.problems import PROBLEMS, quadratic
+from pmgt_mpi.problems import quadratic
 from pmgt_mpi.problems.dense_rows import DenseRows
 from pmgt_mpi.problems.rows import rows_of
 from tests.unit.problems import examples
-from tests.unit.problems.examples import make_problem, make_shard, naive_mean
+from tests.unit.problems.examples import OPTIONS, make_problem, make_shard, naive_mean
 
-KINDS = list(PROBLEMS)
+KINDS = list(OPTIONS)
 QUADRATIC = ["shift-invert-pca", "ridge"]
 SIZES = [(40, 6), (7, 11), (2, 2), (200, 3)]
 

@@ -5,7 +5,6 @@ import pytest
 from scipy import optimize
 
 from pmgt_mpi.data.shard import Shard
-from pmgt_mpi.problems import PROBLEMS
 from pmgt_mpi.problems import reference as reference_module
 from pmgt_mpi.problems.base import Constants
 from pmgt_mpi.problems.composite_quadratic import CompositeQuadratic
@@ -17,7 +16,7 @@ from pmgt_mpi.regularizers.elastic_net import ElasticNet
 from pmgt_mpi.regularizers.l1 import L1
 from pmgt_mpi.regularizers.l2 import L2
 from pmgt_mpi.regularizers.none import NoRegularizer
-from tests.unit.problems.examples import alone, make_problem, make_shard
+from tests.unit.problems.examples import OPTIONS, alone, make_problem, make_shard
 
 EVERY_PSI = [
     NoRegularizer(),
@@ -35,7 +34,7 @@ def solve(problem, psi):
     return found
 
 
-@pytest.mark.parametrize("kind", list(PROBLEMS))
+@pytest.mark.parametrize("kind", list(OPTIONS))
 @pytest.mark.parametrize("psi", EVERY_PSI, ids=repr)
 @pytest.mark.parametrize("sparse", [False, True])
 def test_the_gradient_mapping_vanishes(kind, psi, sparse):
@@ -160,7 +159,7 @@ def test_float32_rows_have_a_float64_minimiser():
     assert found.residual <= 2e-15
 
 
-@pytest.mark.parametrize("kind", list(PROBLEMS))
+@pytest.mark.parametrize("kind", list(OPTIONS))
 @pytest.mark.parametrize("psi", EVERY_PSI, ids=repr)
 def test_many_columns_are_left_to_fista(kind, psi, monkeypatch):
     problem = make_problem(kind, make_shard(60, 8))

@@ -7,12 +7,11 @@ from functools import partial
 import numpy as np
 import pytest
 
-from pmgt_mpi.problems import PROBLEMS
 from pmgt_mpi.problems.reference import Reference, minimise
 from pmgt_mpi.problems.suboptimality import suboptimality
 from pmgt_mpi.regularizers.l1 import L1
 from pmgt_mpi.regularizers.none import NoRegularizer
-from tests.unit.problems.examples import alone, make_problem, make_shard
+from tests.unit.problems.examples import OPTIONS, alone, make_problem, make_shard
 
 approx = partial(pytest.approx, abs=0.0)
 
@@ -24,7 +23,7 @@ def solved(kind, psi, **layout):
     return problem, reference
 
 
-@pytest.mark.parametrize("kind", list(PROBLEMS))
+@pytest.mark.parametrize("kind", list(OPTIONS))
 @pytest.mark.parametrize("psi", [NoRegularizer(), L1(strength=0.2)], ids=repr)
 @pytest.mark.parametrize("sparse", [False, True])
 def test_far_away_it_is_the_plain_difference(kind, psi, sparse):
@@ -35,7 +34,7 @@ def test_far_away_it_is_the_plain_difference(kind, psi, sparse):
     assert found == approx(plain, rel=1e-11)
 
 
-@pytest.mark.parametrize("kind", list(PROBLEMS))
+@pytest.mark.parametrize("kind", list(OPTIONS))
 @pytest.mark.parametrize("psi", [NoRegularizer(), L1(strength=0.2)], ids=repr)
 def test_close_by_it_falls_with_the_square_of_the_distance(kind, psi):
     """F − F* = ½ dᵀ∇²f d for small d, far below the rounding of F."""
@@ -73,7 +72,7 @@ def exact_bregman(kind, problem, shard, x, x_star):
     return float(total / shard.rows + c * sum(v * v for v in d) / 2)
 
 
-@pytest.mark.parametrize("kind", list(PROBLEMS))
+@pytest.mark.parametrize("kind", list(OPTIONS))
 @pytest.mark.parametrize("size", [1e-9, 1e-3, 1.0])
 def test_bregman_keeps_its_digits(kind, size):
     shard = make_shard(20, 4)
