@@ -62,6 +62,8 @@ class Problem(Protocol):
     ``bregman(x, x_star)``
         f_i(x) − f_i(x*) − ⟨∇f_i(x*), x − x*⟩ without cancellation; with it the
         suboptimality is exact down to rounding.
+    ``plus_square(epsilon) -> Problem``
+        f_i + (ε/2)‖x‖², the rows shared, where that is better than a wrapper.
     """
 
     shape: tuple[int, ...]

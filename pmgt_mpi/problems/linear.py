@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, ClassVar
+from copy import copy
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -133,6 +134,12 @@ class LinearModel(ABC):
         d = x - x_star
         parts = self.divergence(self.A.dot(d), self.A.dot(x_star), self.targets())
         return float(parts.mean() + 0.5 * self.c * d.dot(d))
+
+    def plus_square(self, epsilon: float) -> Self:
+        """f_i + (ε/2)‖x‖²: the same rows with c + ε, a linear model again."""
+        other = copy(self)
+        other.c = self.c + epsilon
+        return other
 
     def spectrum(self, collective: Collective) -> Spectrum:
         """Spectrum of the mean of a aᵀ over all agents' rows; found once."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -93,6 +93,12 @@ class QuadraticModel(LinearModel):
         """½ (x − x*)ᵀ Q (x − x*)."""
         d = x - x_star
         return 0.5 * float(d.dot(self._apply(d)))
+
+    def plus_square(self, epsilon: float) -> Self:
+        """f_i + (ε/2)‖x‖²; Q changes with c, and is made anew."""
+        other = super().plus_square(epsilon)
+        other.__dict__.pop("Q", None)
+        return other
 
     def _apply(self, x: Array) -> Array:
         """Q x, a new array."""

@@ -17,6 +17,7 @@ from pmgt_mpi.errors import UserError
 from pmgt_mpi.gossip import EXCHANGES, MIXINGS
 from pmgt_mpi.problems import PROBLEMS
 from pmgt_mpi.problems.base import Constants, Problem
+from pmgt_mpi.problems.general_convex import accuracy_of
 from pmgt_mpi.problems.reference import Reference, minimise
 from pmgt_mpi.registry import Registry
 from pmgt_mpi.regularizers import REGULARIZERS
@@ -83,6 +84,8 @@ def solve(
     seconds: float | None = None,
     evaluate_every: int = 1,
     reference: bool = True,
+    epsilon: float | None = None,
+    radius: float | None = None,
     x0: ArrayLike | None = None,
     seed: int = 1,
     exchange: str = "persistent",
@@ -116,6 +119,10 @@ def solve(
         Steps between evaluations; 0 is only at the start and the end.
     reference
         Whether to find the minimiser first, for the suboptimality in the trace.
+    epsilon, radius
+        For an F that is convex but not strongly: the method runs on
+        F(x) + (eps_f/2)‖x‖² with the paper's eps_f for the accuracy epsilon, found from
+        the minimiser or from the radius, a bound on ‖x*‖. The trace tells F itself.
     x0
         Where to start, the same on every agent; nought if not given.
     seed
@@ -134,6 +141,8 @@ def solve(
         collective, lambda: _network(network, weights, collective.agents, seed)
     )
     f = _problem(collective, problem, rows, labels)
+    with collective.agreed():
+        accuracy = accuracy_of(epsilon, radius)
     start = np.zeros(f.shape)
     start += 0.0 if x0 is None else np.asarray(x0)
 
@@ -142,7 +151,7 @@ def solve(
             return None
         return minimise(f, psi, collective, weight, constants)
 
-    stage = make_stage(agents, collective, row, f, psi, start, find_reference)
+    stage = make_stage(agents, collective, row, f, psi, start, find_reference, accuracy)
     finished = execute(
         stage,
         AlgorithmPlan(

@@ -46,8 +46,9 @@ def build_stage(plan: Plan, world: Any) -> Stage:
     if np.isinf(regularizer.value(x0)):
         x0 = regularizer.prox(x0, 1.0)  # a box that does not hold nought
     return make_stage(
-        comm, collective, network, problem, regularizer, x0, find_reference
-    )
+        comm, collective, network, problem, regularizer, x0, find_reference,
+        plan.accuracy,
+    )  # fmt: skip
 
 
 def _network(plan: Plan, agents: int) -> Any:

@@ -104,6 +104,11 @@ def check_part(
     fields = {
         field: (info.annotation, info) for field, info in fixed.model_fields.items()
     }
+    for option in options.keys() & fields.keys():
+        raise UserError(
+            f"{where} {registry.kind} '{name}' has an option '{option}', a key that "
+            "means something else in this section; give the option another name"
+        )
     model = create_model(f"{key} {name}", __config__=STRICT, **{**options, **fields})
     checked = check(model, values, f"{where} ({name})")
     part = Part(name, address, {option: checked[option] for option in options})

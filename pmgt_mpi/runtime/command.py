@@ -86,6 +86,11 @@ def _run(options: argparse.Namespace, world: Any) -> int:
     if folder is not None:
         if warning := crowding(places):
             say(f"note: {warning}")
+        if stage.epsilon_f is not None:
+            say(
+                f"note: for epsilon the algorithms minimise F(x) + (eps_f/2)‖x‖² with "
+                f"eps_f = {stage.epsilon_f:.3g}; what is told is F"
+            )
         if stage.reference is not None and stage.reference.residual > ROUGH_REFERENCE:
             say(
                 f"note: the reference minimiser has a relative residual of "
@@ -101,6 +106,7 @@ def _run(options: argparse.Namespace, world: Any) -> int:
                 "setup_seconds": time.perf_counter() - start,
                 "network": asdict(stage.network),
                 "constants": stage.constants and asdict(stage.constants),
+                "epsilon_f": stage.epsilon_f,
                 "rows": stage.rows,
                 "reference_residual": stage.reference and stage.reference.residual,
             },

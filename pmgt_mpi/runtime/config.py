@@ -15,6 +15,7 @@ from pmgt_mpi.errors import UserError
 from pmgt_mpi.gossip import EXCHANGES, MIXINGS
 from pmgt_mpi.graphs import TOPOLOGIES, WEIGHTS
 from pmgt_mpi.problems import PROBLEMS
+from pmgt_mpi.problems.general_convex import Accuracy, accuracy_of
 from pmgt_mpi.registry import Registry, nearest
 from pmgt_mpi.regularizers import REGULARIZERS
 from pmgt_mpi.runtime.checking import check, check_part
@@ -30,9 +31,10 @@ from pmgt_mpi.runtime.sections import (
     AlgorithmSection,
     DataSection,
     EvaluateSection,
-    KindSection,
     MixingSection,
     NetworkSection,
+    ProblemSection,
+    RegularizerSection,
     RunSection,
     StopSection,
 )
@@ -142,9 +144,9 @@ def check_config(
     _known(PARTITIONS, data["partition"], f"{origin}: [data]")
     _known(SCALINGS, data["scale"], f"{origin}: [data]")
     del data["source"]
-    problem, _ = part(PROBLEMS, "problem", "kind", KindSection)
+    problem, wanted = part(PROBLEMS, "problem", "kind", ProblemSection)
     values.setdefault("regularizer", {"kind": "none"})
-    regularizer, _ = part(REGULARIZERS, "regularizer", "kind", KindSection)
+    regularizer, _ = part(REGULARIZERS, "regularizer", "kind", RegularizerSection)
     stop = fixed("stop", StopSection)
     evaluate = fixed("evaluate", EvaluateSection)
     mixing = fixed("mixing", MixingSection)
@@ -165,7 +167,15 @@ def check_config(
         stop=Stop(stop["relative_suboptimality"], stop["seconds"]),
         reference=evaluate["reference"],
         algorithms=algorithms,
+        accuracy=_accuracy(wanted, f"{origin}: [problem]"),
     )
+
+
+def _accuracy(wanted: dict[str, Any], where: str) -> Accuracy | None:
+    try:
+        return accuracy_of(wanted["epsilon"], wanted["radius"])
+    except UserError as error:
+        raise UserError(f"{where} {error}") from None
 
 
 def _known(registry: Registry, name: str, where: str) -> Part:

@@ -7,9 +7,12 @@ reader nor a config library.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from pmgt_mpi.registry import import_object
+
+if TYPE_CHECKING:
+    from pmgt_mpi.problems.general_convex import Accuracy
 
 
 @dataclass(frozen=True)
@@ -108,3 +111,4 @@ class Plan:
     stop: Stop
     reference: bool
     algorithms: list[AlgorithmPlan]
+    accuracy: Accuracy | None = None

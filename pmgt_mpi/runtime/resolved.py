@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +38,10 @@ def resolved_config(plan: Plan) -> dict[str, Any]:
             "layout": data.layout,
             "shares": data.shares,
         },
-        "problem": _named("kind", plan.problem),
+        "problem": {
+            **_named("kind", plan.problem),
+            **(asdict(plan.accuracy) if plan.accuracy else {}),
+        },
         "regularizer": _named("kind", plan.regularizer),
         "stop": {
             "steps": plan.algorithms[0].steps,

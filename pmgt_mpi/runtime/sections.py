@@ -45,8 +45,16 @@ class DataSection(Section):
     shares: list[Positive] | None = None
 
 
-class KindSection(Section):
-    """[problem] and [regularizer], beside the options of the kind."""
+class ProblemSection(Section):
+    """[problem], beside the options of the kind."""
+
+    kind: str
+    epsilon: Positive | None = None
+    radius: Positive | None = None
+
+
+class RegularizerSection(Section):
+    """[regularizer], beside the options of the kind."""
 
     kind: str
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from pmgt_mpi.collective import Collective
 from pmgt_mpi.graphs.neighbourhood import Neighbourhood
 from pmgt_mpi.problems.base import Constants, Problem
+from pmgt_mpi.problems.general_convex import Accuracy, strongly_convex
 from pmgt_mpi.problems.reference import Reference
 from pmgt_mpi.regularizers.base import Regularizer
 from pmgt_mpi.runtime.evaluation import Objective
@@ -47,11 +48,16 @@ class Stage:
     neighbourhood, network
         This agent's row of W, and what the log tells of the network.
     problem, regularizer, constants, reference
-        f_i, psi, the constants and the minimiser, the latter two where they are known.
+        f_i and psi as the algorithms see them, the constants, and the minimiser of the
+        F that is reported, the latter two where they are known.
     rows
         n_i of every agent.
     x0
         Where every algorithm starts, on every agent.
+    measured
+        The f_i of the F that is reported, without the term of epsilon.
+    epsilon_f
+        The factor of that term, where there is one.
     """
 
     comm: Any
@@ -64,6 +70,8 @@ class Stage:
     reference: Reference | None
     rows: list[int]
     x0: Array
+    measured: Problem
+    epsilon_f: float | None
 
     @property
     def n(self) -> int:
@@ -79,7 +87,7 @@ class Stage:
         """F, for evaluation."""
         return Objective(
             self.collective,
-            self.problem,
+            self.measured,
             self.regularizer,
             self.weight,
             self.reference,
@@ -129,6 +137,7 @@ def make_stage(
     regularizer: Regularizer,
     x0: Array,
     find_reference: Callable[[float, Constants | None], Reference | None],
+    accuracy: Accuracy | None = None,
 ) -> Stage:
     """Measure the problem, find the minimiser, and put everything together.
 
@@ -136,12 +145,21 @@ def make_stage(
     ----------
     find_reference
         Finds it from the agent's weight and the constants, on all agents together.
+    accuracy
+        The epsilon that makes a convex F strongly convex, where it is wanted.
     """
     rows = collective.gather(int(problem.rows))
-    constants = None
-    if hasattr(problem, "constants"):
-        constants = problem.constants(collective)
-    reference = find_reference(shard_weight(rows, collective.agent), constants)
+    weight = shard_weight(rows, collective.agent)
+    constants = _constants(problem, collective)
+    reference = find_reference(weight, constants)
+    measured, epsilon_f = problem, None
+    if accuracy is not None:
+        with collective.agreed():
+            problem, epsilon_f = strongly_convex(
+                accuracy, measured, regularizer, collective, weight, constants,
+                reference,
+            )  # fmt: skip
+        constants = _constants(problem, collective)
     return Stage(
         comm=comm,
         collective=collective,
@@ -153,4 +171,13 @@ def make_stage(
         reference=reference,
         rows=rows,
         x0=x0,
+        measured=measured,
+        epsilon_f=epsilon_f,
     )
+
+
+def _constants(problem: Problem, collective: Collective) -> Constants | None:
+    if not hasattr(problem, "constants"):
+        return None
+    constants: Constants = problem.constants(collective)
+    return constants

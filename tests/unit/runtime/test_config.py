@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pmgt_mpi.algorithms import ALGORITHMS
+from pmgt_mpi.problems.general_convex import Accuracy
 from pmgt_mpi.runtime.plan import AlgorithmPlan, DataPlan, NetworkPlan, Part, Plan, Stop
 from tests.unit.runtime.configs import plan_of
 
@@ -114,6 +115,13 @@ def test_problem_and_regularizer():
     assert plan.problem.options == {"l2": 1.0}
     assert plan.regularizer.name == "elastic-net"
     assert plan.regularizer.options == {"l1": 0.1, "l2": 0.2}
+    assert plan.accuracy is None
+
+
+def test_epsilon_is_no_option_of_the_problem():
+    plan = plan_of(problem={"kind": "ridge", "epsilon": 1e-3, "radius": 2})
+    assert plan.accuracy == Accuracy(epsilon=1e-3, radius=2.0)
+    assert plan.problem.options == {"l2": 0.0}
 
 
 def test_stop_and_evaluate():

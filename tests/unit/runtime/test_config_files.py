@@ -143,6 +143,8 @@ ROUND_TRIPS = {
                  "layout": "sparse"},
     },
     "pca": {"problem": {"kind": "shift-invert-pca", "ratio": 300}},
+    "epsilon": {"problem": {"kind": "ridge", "epsilon": 1e-3}},
+    "radius": {"problem": {"kind": "logistic", "epsilon": 1e-3, "radius": 5}},
     "l1": {"regularizer": {"kind": "l1", "strength": 1e-4}},
     "half a box": {"regularizer": {"kind": "box", "lower": 0.0}},
     "stop": {"stop": {"steps": 3, "seconds": 1, "relative_suboptimality": 1e-12}},

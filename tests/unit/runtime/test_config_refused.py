@@ -31,7 +31,22 @@ ALGORITHM = "[[algorithm]] number 0"
             "[network] has no key 'rows'; valid: topology, file, weights, weights_file,"
             " exchange",
         ),
-        ("problem", {"zzz": 3}, "[problem] (ridge) has no key 'zzz'; valid: l2, kind"),
+        (
+            "problem",
+            {"zzz": 3},
+            "[problem] (ridge) has no key 'zzz'; valid: l2, kind, epsilon, radius",
+        ),
+        (
+            "problem",
+            {"epsilon": 0},
+            "[problem] (ridge) epsilon = 0: expected greater than 0",
+        ),
+        (
+            "problem",
+            {"radius": 3.0},
+            "[problem] radius = 3 bounds ‖x*‖ for epsilon, which is not given; add "
+            "epsilon, or leave radius out",
+        ),
         (
             "regularizer",
             {"kind": "l1"},
@@ -264,6 +279,18 @@ def test_code_of_the_users_own_needs_a_word(section, changes, kind):
     assert complaint(**changes) == (
         f"{section} {kind} 'my:Own' is code of your own, and a config executes none "
         "unless you say so; add --allow-plugins if you trust it"
+    )
+
+
+def test_an_option_with_the_name_of_another_key(tmp_path, monkeypatch):
+    (tmp_path / "my_epsilon.py").write_text(
+        "class Mine:\n    def __init__(self, shard, collective, *, epsilon: float):\n"
+        "        self.epsilon = epsilon\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    assert complaint(True, problem={"kind": "my_epsilon:Mine"}) == (
+        "[problem] problem 'my_epsilon:Mine' has an option 'epsilon', a key that means "
+        "something else in this section; give the option another name"
     )
 
 
