@@ -121,6 +121,10 @@ class Algorithm(Protocol):
 
     `step` owns the state that it is given and may change it in place. A state is a
     dataclass of arrays and numbers and nothing else.
+
+    A method with a convergence theorem may add ``bound(setting)``: asked with all
+    parameters numbers, it gives k ↦ the factor by which F(y^0) − F* bounds the expected
+    F(y^k) − F*, or None where the theorem does not speak of these parameters.
     """
 
     traits: ClassVar[Traits]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from math import ceil, sqrt
 from typing import Any, ClassVar, Self
@@ -16,6 +17,7 @@ from pmgt_mpi.algorithms.svrg_parameters import (
     resolve_step,
     theory_J,
 )
+from pmgt_mpi.algorithms.theory_bound import as_in_theory
 from pmgt_mpi.algorithms.traits import Cost, Traits
 from pmgt_mpi.options import (
     AUTO,
@@ -143,3 +145,10 @@ class PMGTKatyushaX:
 
         M = resolve_rounds(NAME, self.mix_rounds, setting, eta, rho)
         return replace(self, batch_size=b, step_size=eta, momentum=tau, mix_rounds=M)
+
+    def bound(self, setting: Setting) -> Callable[[int], float] | None:
+        """E[F(ȳ^k) − F*] ≤ 3 (1 + τ/2)^−k (F(ȳ^0) − F*), of Theorem 2."""
+        if not as_in_theory(self, setting, momentum="theory"):
+            return None
+        tau = self.momentum
+        return lambda k: 3 * (1 + tau / 2) ** -k

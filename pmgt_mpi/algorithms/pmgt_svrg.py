@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from math import ceil, sqrt
 from typing import Any, ClassVar, Self
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 from pmgt_mpi.agent import Agent
 from pmgt_mpi.algorithms.base import Setting
 from pmgt_mpi.algorithms.svrg_parameters import resolve_rounds, resolve_step, theory_J
+from pmgt_mpi.algorithms.theory_bound import as_in_theory
 from pmgt_mpi.algorithms.traits import Cost, Traits
 from pmgt_mpi.options import AUTO, SECTION, SQRT, BatchSize, MixRounds, StepSize
 
@@ -120,3 +122,15 @@ class PMGTSVRG:
 
         M = resolve_rounds(NAME, self.mix_rounds, setting, eta, rho)
         return replace(self, batch_size=b, step_size=eta, mix_rounds=M)
+
+    def bound(self, setting: Setting) -> Callable[[int], float] | None:
+        """E[F(ȳ^k) − F*] ≤ (2 + 1/(t0ησ)) (1 + t0ησ/4)^−k (F(ȳ^0) − F*).
+
+        Of the paper's theorem on PMGT-SVRG (appendix).
+        """
+        if not as_in_theory(self, setting):
+            return None
+        t0 = ceil(setting.n / self.batch_size)
+        sigma = setting.convexity(NAME, "step_size", self.step_size)
+        rate = t0 * self.step_size * sigma
+        return lambda k: (2 + 1 / rate) * (1 + rate / 4) ** -k

@@ -84,6 +84,7 @@ def solve(
     seconds: float | None = None,
     evaluate_every: int = 1,
     reference: bool = True,
+    theory_bound: bool = False,
     epsilon: float | None = None,
     radius: float | None = None,
     x0: ArrayLike | None = None,
@@ -119,6 +120,9 @@ def solve(
         Steps between evaluations; 0 is only at the start and the end.
     reference
         Whether to find the minimiser first, for the suboptimality in the trace.
+    theory_bound
+        Whether each record tells as ``theory_bound`` what the method's theorem promises
+        of the suboptimality: None where it has none, or other parameters are used.
     epsilon, radius
         For an F that is convex but not strongly: the method runs on
         F(x) + (eps_f/2)‖x‖² with the paper's eps_f for the accuracy epsilon, found from
@@ -167,6 +171,7 @@ def solve(
         exchange=Part(exchange, EXCHANGES.address(exchange)),
         watch=lambda step, record: None,  # noqa: ARG005
         tell=lambda note: None,  # noqa: ARG005
+        with_bound=theory_bound,
     )
     collective.comm.Free()
     agents.Free()

@@ -171,6 +171,7 @@ def _execute(
             exchange=plan.network.exchange,
             watch=watch,
             tell=lambda note: say(f"note: {note}") if folder is not None else None,
+            with_bound=plan.theory_bound,
         )
     finally:
         if progress is not None:

@@ -149,6 +149,11 @@ def check_config(
     regularizer, _ = part(REGULARIZERS, "regularizer", "kind", RegularizerSection)
     stop = fixed("stop", StopSection)
     evaluate = fixed("evaluate", EvaluateSection)
+    if evaluate["theory_bound"] and not evaluate["reference"]:
+        raise UserError(
+            f"{origin}: [evaluate] theory_bound = true bounds F − F*, which needs the "
+            "minimiser; set reference = true, or leave theory_bound out"
+        )
     mixing = fixed("mixing", MixingSection)
     _known(MIXINGS, mixing["method"], f"{origin}: [mixing]")
     algorithms = _algorithms(
@@ -167,6 +172,7 @@ def check_config(
         stop=Stop(stop["relative_suboptimality"], stop["seconds"]),
         reference=evaluate["reference"],
         algorithms=algorithms,
+        theory_bound=evaluate["theory_bound"],
         accuracy=_accuracy(wanted, f"{origin}: [problem]"),
     )
 

@@ -6,6 +6,7 @@ nothing on the algorithm's communicator, counts no gradient and draws no random 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -88,6 +89,9 @@ class Evaluator:
         Where all algorithms start: the scale of the relative suboptimality.
     agent, gossip, clock
         Whose counts and seconds are told.
+    theory_bound
+        What the method's theorem promises after a number of steps; without it the
+        records have no such key.
     """
 
     def __init__(
@@ -98,8 +102,10 @@ class Evaluator:
         agent: Agent,
         gossip: Gossip,
         clock: Clock,
+        theory_bound: Callable[[int], float | None] | None = None,
     ) -> None:
         self.label = label
+        self.theory_bound = theory_bound
         self.objective = objective
         self.agent = agent
         self.gossip = gossip
@@ -127,6 +133,8 @@ class Evaluator:
                 "relative_suboptimality": self._relative(excess),
                 "consensus": consensus,
             }
+            if self.theory_bound is not None:
+                record["theory_bound"] = self.theory_bound(step)
             # Nobody's clock starts again while another agent still evaluates.
             collective.comm.Barrier()
         return record

@@ -21,6 +21,7 @@ from pmgt_mpi.runtime.loop import run_loop
 from pmgt_mpi.runtime.needs import notes, refuse_unmet
 from pmgt_mpi.runtime.plan import AlgorithmPlan, Part, Stop
 from pmgt_mpi.runtime.stage import Stage
+from pmgt_mpi.runtime.theory_bound import theory_bound
 
 Array = NDArray[Any]
 
@@ -65,12 +66,12 @@ class Finished:
     edges: list[dict[str, Any]]
 
 
-def resolve(stage: Stage, plan: AlgorithmPlan) -> Algorithm:
-    """Make the algorithm with all its parameters numbers, the same on every agent."""
-    collective, facts = stage.collective, stage.network
+def setting_of(stage: Stage, plan: AlgorithmPlan) -> Setting:
+    """Give what the parameters of an algorithm may depend on."""
+    facts = stage.network
     mixing: Mixing = plan.mixing.load()
-    setting = Setting(
-        agents=collective.agents,
+    return Setting(
+        agents=stage.collective.agents,
         n=stage.n,
         least_rows=min(stage.rows),
         constants=stage.constants,
@@ -84,6 +85,11 @@ def resolve(stage: Stage, plan: AlgorithmPlan) -> Algorithm:
             mixing, rho, facts.lambda_2, facts.lambda_min
         ),
     )
+
+
+def resolve(stage: Stage, plan: AlgorithmPlan, setting: Setting) -> Algorithm:
+    """Make the algorithm with all its parameters numbers, the same on every agent."""
+    collective = stage.collective
     options = None
     with collective.agreed():
         if collective.agent == 0:
@@ -104,6 +110,7 @@ def execute(
     exchange: Part,
     watch: Callable[[int, Record | None], None],
     tell: Callable[[str], None],
+    with_bound: bool = False,
 ) -> Finished:
     """Run one algorithm of a plan on a stage.
 
@@ -121,8 +128,11 @@ def execute(
         Told of every record.
     tell
         Told what the user should know before it starts.
+    with_bound
+        Whether the records tell what the method's theorem promises.
     """
-    algorithm = resolve(stage, plan)
+    setting = setting_of(stage, plan)
+    algorithm = resolve(stage, plan, setting)
     told = notes(plan.method.name, algorithm, stage)
     for note in told:
         tell(note)
@@ -140,7 +150,10 @@ def execute(
         agent_id=collective.agent,
     )
     clock = Clock()
-    evaluator = Evaluator(plan.label, stage.objective(), stage.x0, agent, gossip, clock)
+    bound = theory_bound(stage, algorithm, setting) if with_bound else None
+    evaluator = Evaluator(
+        plan.label, stage.objective(), stage.x0, agent, gossip, clock, bound
+    )
     collective.comm.Barrier()
     outcome = run_loop(
         algorithm,

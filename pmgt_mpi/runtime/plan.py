@@ -112,3 +112,4 @@ class Plan:
     reference: bool
     algorithms: list[AlgorithmPlan]
     accuracy: Accuracy | None = None
+    theory_bound: bool = False

@@ -51,6 +51,7 @@ def resolved_config(plan: Plan) -> dict[str, Any]:
         "evaluate": {
             "every": plan.algorithms[0].evaluate_every,
             "reference": plan.reference,
+            "theory_bound": plan.theory_bound,
         },
     }
     sections = {name: _given(section) for name, section in sections.items()}

@@ -72,6 +72,7 @@ class EvaluateSection(Section):
 
     every: Annotated[int, Ge(0)] = 1
     reference: bool = True
+    theory_bound: bool = False
 
 
 class AlgorithmSection(Section):

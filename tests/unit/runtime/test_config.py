@@ -131,6 +131,8 @@ def test_stop_and_evaluate():
     )
     assert plan.stop == Stop(relative_suboptimality=1e-3, seconds=2.0)
     assert plan.reference is False
+    assert plan.theory_bound is False
+    assert plan_of(evaluate={"theory_bound": True}).theory_bound is True
     assert (plan.algorithms[0].steps, plan.algorithms[0].evaluate_every) == (7, 0)
 
 

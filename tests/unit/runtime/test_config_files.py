@@ -149,6 +149,7 @@ ROUND_TRIPS = {
     "half a box": {"regularizer": {"kind": "box", "lower": 0.0}},
     "stop": {"stop": {"steps": 3, "seconds": 1, "relative_suboptimality": 1e-12}},
     "evaluate": {"evaluate": {"every": 0, "reference": False}},
+    "bound": {"evaluate": {"theory_bound": True}},
     "algorithms of their own": {
         "stop": {"steps": 3},
         "evaluate": {"every": 2},

@@ -282,6 +282,13 @@ def test_code_of_the_users_own_needs_a_word(section, changes, kind):
     )
 
 
+def test_a_bound_without_a_minimiser():
+    assert complaint(evaluate={"theory_bound": True, "reference": False}) == (
+        "[evaluate] theory_bound = true bounds F − F*, which needs the minimiser; set "
+        "reference = true, or leave theory_bound out"
+    )
+
+
 def test_an_option_with_the_name_of_another_key(tmp_path, monkeypatch):
     (tmp_path / "my_epsilon.py").write_text(
         "class Mine:\n    def __init__(self, shard, collective, *, epsilon: float):\n"
