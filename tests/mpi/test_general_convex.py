@@ -67,7 +67,7 @@ def test_F_itself_is_minimised_to_epsilon_and_told(comm, together, psi, radius):
 
 def test_the_methods_agree_on_the_minimiser(comm, together):
     epsilon = 0.5
-    slow = solve(comm, "l1", epsilon=epsilon, steps=10_000)
+    slow = solve(comm, "l1", epsilon=epsilon, steps=6000)
     fast = solve(comm, "l1", epsilon=epsilon, algorithm="pmgt-katyushax", steps=300)
     with together:
         np.testing.assert_allclose(fast.x, slow.x, atol=2e-3)

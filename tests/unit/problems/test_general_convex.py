@@ -91,6 +91,18 @@ def test_where_the_paper_s_equation_is_not_enough():
     assert 1e-8 <= epsilon_f < root / 100
 
 
+def test_where_the_gap_alone_decides():
+    """With ε > (F(0) − F*)/2 the paper's equation holds for every ε_f up to ε."""
+    problem, epsilon = almost_flat(), 0.3
+    constants = replace(problem.constants(alone()), sigma=0.0)
+    reference = minimiser(problem)
+    f, _ = strongly_convex(
+        Accuracy(epsilon), problem, NONE, alone(), 1.0, constants, reference
+    )
+    gap = problem.value(minimiser(f).x) - reference.objective
+    assert 0.97 * epsilon / 2 <= gap <= epsilon / 2
+
+
 @pytest.mark.parametrize(("radius", "expected"), [(0.5, 0.2), (4.0, 0.2 / 16)])
 def test_a_radius_needs_no_minimiser(radius, expected):
     (f, epsilon_f), _ = choose(Parabola(), Accuracy(0.2, radius), with_reference=False)
