@@ -160,3 +160,23 @@ class Agent:
     def own_coin(self, p: float) -> bool:
         """True with probability p, on this agent alone."""
         return bool(self._own_chance.random() < p)
+
+    # What a checkpoint holds of an agent; an algorithm has no use for it.
+
+    def snapshot(self) -> dict[str, Any]:
+        """Counters and random streams, as numbers that JSON can hold."""
+        return {
+            "gradients": self.gradients,
+            "gradients_paper": self.gradients_paper,
+            "shared": self._shared.bit_generator.state,
+            "own": self._own_chance.bit_generator.state,
+            "indices": self._indices.snapshot(),
+        }
+
+    def restore(self, snapshot: dict[str, Any]) -> None:
+        """Go back to where `snapshot` was taken, in the same place of every stream."""
+        self.gradients = snapshot["gradients"]
+        self.gradients_paper = snapshot["gradients_paper"]
+        self._shared.bit_generator.state = snapshot["shared"]
+        self._own_chance.bit_generator.state = snapshot["own"]
+        self._indices.restore(snapshot["indices"])

@@ -11,3 +11,12 @@ class UserError(Exception):
     """
 
     exit_code = 2
+
+
+class DiskError(UserError):
+    """A file of the run folder could not be written; exit code 1.
+
+    The message says which, why, and how to go on when the disk is well again.
+    """
+
+    exit_code = 1

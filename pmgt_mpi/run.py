@@ -40,7 +40,10 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument(
-        "--config", metavar="FILE", type=Path, required=True, help="TOML file to run"
+        "--config",
+        metavar="FILE",
+        type=Path,
+        help="TOML file to run; with --resume RUN_FOLDER by default that of the folder",
     )
     parser.add_argument(
         "--set",
@@ -57,6 +60,13 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
         help="run folder to make (default: runs/NAME-DATE-TIME)",
     )
     parser.add_argument(
+        "--resume",
+        metavar="RUN_FOLDER",
+        help="go on with the run in this folder from its last checkpoint; 'auto': with "
+        "the one in --out (or the newest unfinished one of this name in runs), if "
+        "there is one, else start",
+    )
+    parser.add_argument(
         "--allow-plugins",
         action="store_true",
         help="let the config name classes of your own as module:Class, and run them",
@@ -69,7 +79,12 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
         "readers, and exit",
     )
     parser.add_argument("--version", action="version", version=__version__)
-    return parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
+    if options.config is None and options.resume in (None, "auto"):
+        parser.error("the following arguments are required: --config")
+    if options.out is not None and options.resume not in (None, "auto"):
+        parser.error("--resume RUN_FOLDER names the folder; leave --out away")
+    return options
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -43,14 +43,35 @@ class IndexStream:
     def __init__(self, rng: np.random.Generator, n: int) -> None:
         self._rng = rng
         self._n = n
+        self._before = rng.bit_generator.state
         self._block: NDArray[np.int64] = np.empty(0, np.int64)
         self._used = 0
 
     def draw(self, b: int) -> NDArray[Any]:
         """Draw the next b indices; what is left of a block too short is dropped."""
         if self._used + b > len(self._block):
+            self._before = self._rng.bit_generator.state
             self._block = self._rng.integers(0, self._n, max(b, BLOCK - BLOCK % b))
             self._used = 0
         drawn = self._block[self._used : self._used + b]
         self._used += b
         return drawn
+
+    def snapshot(self) -> dict[str, Any]:
+        """Where the stream stands: numbers that JSON can hold.
+
+        The block itself is not among them: the state before it gives it again.
+        """
+        return {
+            "before": self._before,
+            "block": len(self._block),
+            "used": self._used,
+        }
+
+    def restore(self, snapshot: dict[str, Any]) -> None:
+        """Go back to where `snapshot` was taken."""
+        self._rng.bit_generator.state = self._before = snapshot["before"]
+        self._block = np.empty(0, np.int64)
+        if snapshot["block"]:
+            self._block = self._rng.integers(0, self._n, snapshot["block"])
+        self._used = snapshot["used"]

@@ -127,6 +127,22 @@ class Gossip:
         self._weights[rounds, dtype] = weights
         return weights
 
+    def snapshot(self) -> dict[str, Any]:
+        """Rounds of each size of message and seconds, as numbers that JSON can hold."""
+        rounds = [
+            (size, dtype.str, exchange.rounds)
+            for (size, dtype), exchange in self._exchanges.items()
+        ]
+        return {"seconds": self.seconds, "rounds": rounds}
+
+    def restore(self, snapshot: dict[str, Any]) -> None:
+        """Count on from where `snapshot` was taken."""
+        self.seconds = snapshot["seconds"]
+        for exchange in self._exchanges.values():
+            exchange.rounds = 0
+        for size, dtype, rounds in snapshot["rounds"]:
+            self._exchange(size, np.dtype(dtype)).rounds = rounds
+
     def close(self) -> None:
         """Free what MPI holds for the exchanges."""
         for exchange in self._exchanges.values():

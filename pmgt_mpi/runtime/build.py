@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -45,10 +46,11 @@ def build_stage(plan: Plan, world: Any) -> Stage:
     x0 = np.zeros(problem.shape, plan.dtype)
     if np.isinf(regularizer.value(x0)):
         x0 = regularizer.prox(x0, 1.0)  # a box that does not hold nought
-    return make_stage(
+    stage = make_stage(
         comm, collective, network, problem, regularizer, x0, find_reference,
         plan.accuracy,
     )  # fmt: skip
+    return replace(stage, data=shard.digest())
 
 
 def _network(plan: Plan, agents: int) -> Any:

@@ -16,10 +16,13 @@ from pmgt_mpi.errors import UserError
 from pmgt_mpi.runtime.build import build_stage
 from pmgt_mpi.runtime.environment import crowding, launched
 from pmgt_mpi.runtime.execute import Finished, execute
-from pmgt_mpi.runtime.folder import RunFolder, default_path
+from pmgt_mpi.runtime.folder import RunFolder
+from pmgt_mpi.runtime.keeper import Keeper
 from pmgt_mpi.runtime.meta import circumstances, place
 from pmgt_mpi.runtime.plan import Plan
+from pmgt_mpi.runtime.resume import config_of
 from pmgt_mpi.runtime.stage import Stage
+from pmgt_mpi.runtime.start import begin, go
 from pmgt_mpi.runtime.terminal import Progress, say
 
 DIVERGED = 3
@@ -73,16 +76,20 @@ def _end_job(world: Any, error: BaseException) -> None:
     sys.stderr.write("".join(lines))
     sys.stderr.flush()
     time.sleep(0.2)  # mpirun drops what it has not read when the job is aborted
-    world.Abort(UserError.exit_code if isinstance(error, UserError) else 1)
+    world.Abort(error.exit_code if isinstance(error, UserError) else 1)
 
 
 def _run(options: argparse.Namespace, world: Any) -> int:
     start = time.perf_counter()
     first = Collective(world)
-    plan = _plan(options, first)
+    beginning = begin(options, first)
+    if beginning.exit_code is not None:
+        return beginning.exit_code
+    plan = beginning.plan
     stage = build_stage(plan, world)
     places = first.gather(place())
-    folder = _folder(options, plan, stage)
+    going = go(options, beginning, stage)
+    folder, upkeep = going.folder, going.upkeep
     if folder is not None:
         if warning := crowding(places):
             say(f"note: {warning}")
@@ -102,7 +109,8 @@ def _run(options: argparse.Namespace, world: Any) -> int:
                 **circumstances(),
                 "hosts": [host for host, _ in places],
                 "seed": plan.seed,
-                "config": str(options.config.resolve()),
+                "config": str(config_of(options).resolve()),
+                "resumed": going.history,
                 "setup_seconds": time.perf_counter() - start,
                 "network": asdict(stage.network),
                 "constants": stage.constants and asdict(stage.constants),
@@ -111,44 +119,20 @@ def _run(options: argparse.Namespace, world: Any) -> int:
                 "reference_residual": stage.reference and stage.reference.residual,
             },
         )
-    finished = [
-        _execute(stage, plan, number, folder) for number in range(len(plan.algorithms))
-    ]
+    saved = going.saved
+    for number in range(len(upkeep.done), len(plan.algorithms)):
+        keeper = Keeper(upkeep, number, saved)
+        upkeep.done.append(_execute(stage, plan, number, folder, keeper))
+        saved = None
+    finished = upkeep.done
     if folder is not None:
         _write_results(folder, stage, finished)
     diverged = any(run.status == "diverged" for run in finished)
     return DIVERGED if diverged else 0
 
 
-def _plan(options: argparse.Namespace, first: Collective) -> Plan:
-    """Read the config on agent 0; the others get the plan."""
-    plan: Plan | None = None
-    with first.agreed():
-        if first.agent == 0:
-            from pmgt_mpi.runtime.config import read_config
-
-            plan = read_config(
-                options.config, options.set, allow_plugins=options.allow_plugins
-            )
-    plan = first.from_first(plan)
-    assert plan is not None
-    return plan
-
-
-def _folder(options: argparse.Namespace, plan: Plan, stage: Stage) -> RunFolder | None:
-    """Make the run folder, on agent 0."""
-    folder: RunFolder | None = None
-    with stage.collective.agreed():
-        if stage.collective.agent == 0:
-            from pmgt_mpi.runtime.resolved import resolved_config
-
-            folder = RunFolder(options.out or default_path(plan.name))
-            folder.write_toml("config.toml", resolved_config(plan))
-    return folder
-
-
 def _execute(
-    stage: Stage, plan: Plan, number: int, folder: RunFolder | None
+    stage: Stage, plan: Plan, number: int, folder: RunFolder | None, keeper: Keeper
 ) -> Finished:
     """Run one algorithm; agent 0 writes down every record and shows the progress."""
     algorithm = plan.algorithms[number]
@@ -172,6 +156,7 @@ def _execute(
             watch=watch,
             tell=lambda note: say(f"note: {note}") if folder is not None else None,
             with_bound=plan.theory_bound,
+            keeping=keeper,
         )
     finally:
         if progress is not None:
@@ -194,7 +179,6 @@ def _write_results(folder: RunFolder, stage: Stage, finished: list[Finished]) ->
         }
         for run in finished
     ]
-    folder.write_json("summary.json", summaries)
     folder.write_csv("ranks.csv", [row for run in finished for row in run.ranks])
     edges = [row for run in finished for row in run.edges]
     if edges:
@@ -206,6 +190,7 @@ def _write_results(folder: RunFolder, stage: Stage, finished: list[Finished]) ->
     if stage.reference is not None:
         solutions["reference"] = stage.reference.x
     folder.write_solutions(solutions)
+    folder.write_json("summary.json", summaries)  # last: with it the run is done
     folder.close()
     say(summary_table(summaries))
     for run in finished:

@@ -21,6 +21,7 @@ from pmgt_mpi.regularizers import REGULARIZERS
 from pmgt_mpi.runtime.checking import check, check_part
 from pmgt_mpi.runtime.plan import (
     AlgorithmPlan,
+    CheckpointPlan,
     DataPlan,
     NetworkPlan,
     Part,
@@ -29,6 +30,7 @@ from pmgt_mpi.runtime.plan import (
 )
 from pmgt_mpi.runtime.sections import (
     AlgorithmSection,
+    CheckpointSection,
     DataSection,
     EvaluateSection,
     MixingSection,
@@ -48,6 +50,7 @@ SECTIONS = (
     "regularizer",
     "stop",
     "evaluate",
+    "checkpoint",
     "algorithm",
 )
 
@@ -174,6 +177,7 @@ def check_config(
         algorithms=algorithms,
         theory_bound=evaluate["theory_bound"],
         accuracy=_accuracy(wanted, f"{origin}: [problem]"),
+        checkpoint=CheckpointPlan(**fixed("checkpoint", CheckpointSection)),
     )
 
 

@@ -17,6 +17,7 @@ from pmgt_mpi.gossip.gossip import Gossip
 from pmgt_mpi.gossip.polynomials import Mixing, rounds_for
 from pmgt_mpi.runtime.clock import Clock
 from pmgt_mpi.runtime.evaluation import Evaluator, Record
+from pmgt_mpi.runtime.keeping import Keeping
 from pmgt_mpi.runtime.loop import run_loop
 from pmgt_mpi.runtime.needs import notes, refuse_unmet
 from pmgt_mpi.runtime.plan import AlgorithmPlan, Part, Stop
@@ -111,6 +112,7 @@ def execute(
     watch: Callable[[int, Record | None], None],
     tell: Callable[[str], None],
     with_bound: bool = False,
+    keeping: Keeping | None = None,
 ) -> Finished:
     """Run one algorithm of a plan on a stage.
 
@@ -130,9 +132,17 @@ def execute(
         Told what the user should know before it starts.
     with_bound
         Whether the records tell what the method's theorem promises.
+    keeping
+        Of checkpoints and interruptions; None for neither.
     """
+    keeping = keeping or Keeping()
     setting = setting_of(stage, plan)
-    algorithm = resolve(stage, plan, setting)
+    if keeping.parameters is None:
+        algorithm = resolve(stage, plan, setting)
+        keeping.parameters = asdict(algorithm)  # type: ignore[call-overload]
+    else:
+        # As they were, although "theory" may depend on a budget that is longer now.
+        algorithm = Part(plan.label, plan.method.address, keeping.parameters).make()
     told = notes(plan.method.name, algorithm, stage)
     for note in told:
         tell(note)
@@ -154,6 +164,7 @@ def execute(
     evaluator = Evaluator(
         plan.label, stage.objective(), stage.x0, agent, gossip, clock, bound
     )
+    keeping.attend(agent, gossip, (clock, evaluator.evaluation))
     collective.comm.Barrier()
     outcome = run_loop(
         algorithm,
@@ -166,6 +177,7 @@ def execute(
         every=plan.evaluate_every,
         stop=stop,
         watch=watch,
+        keeping=keeping,
     )
     x = outcome.solution
     ranks, edges = _bills(stage, plan.label, agent, gossip, clock, evaluator)

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import csv
+import errno
+import fcntl
+import hashlib
+import io
 import json
 import math
 import os
 import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -14,41 +20,92 @@ from typing import Any
 import numpy as np
 import tomli_w
 
-from pmgt_mpi.errors import UserError
+from pmgt_mpi.cache import replacing
+from pmgt_mpi.errors import DiskError, UserError
 
 SCHEMA = 1
 """Version of the folder's layout; it grows when a reader would have to change."""
 
 
 class RunFolder:
-    """A new folder for one run.
+    """The folder of one run, which belongs to this process as long as it is open.
+
+    metrics.jsonl is locked: a second run in the same folder is refused, and the lock
+    goes with the process, however that ends.
 
     Parameters
     ----------
     path
-        Where it is to be; it must not exist.
+        Where it is to be.
+    reopen
+        Whether it is there already and the run in it goes on; otherwise it must not
+        exist.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, reopen: bool = False) -> None:
         self.path = path
         try:
-            path.mkdir(parents=True)
-            self._metrics = (path / "metrics.jsonl").open("w")
+            if not reopen:
+                path.mkdir(parents=True)
+            flags = os.O_RDWR | os.O_CREAT | os.O_APPEND
+            self._metrics = os.open(path / "metrics.jsonl", flags, 0o666)
         except FileExistsError:
             raise UserError(
-                f"the run folder {path} exists already; choose another with --out, or "
-                "remove it"
+                f"the run folder {path} exists already; choose another with --out, "
+                f"remove it, or go on with the run in it with --resume {path}"
             ) from None
         except OSError as error:
+            action = "open" if reopen else "make"
             raise UserError(
-                f"cannot make the run folder {path}: {error.strerror}; choose another "
-                "with --out"
+                f"cannot {action} the run folder {path}: {error.strerror}; choose "
+                "another with --out"
             ) from None
+        self._lock()
+
+    def _lock(self) -> None:
+        try:
+            fcntl.flock(self._metrics, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            self.close()
+            raise UserError(
+                f"another run is at work in the run folder {self.path}; wait for its "
+                "end, or choose another folder with --out"
+            ) from None
+        except OSError as error:
+            # Some file systems of clusters have no locks: that is no reason to stop.
+            if error.errno not in (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP):
+                raise
 
     def record(self, record: dict[str, Any]) -> None:
-        """Add a line to metrics.jsonl; it is on its way to the disk at once."""
-        self._metrics.write(json.dumps(finite(record)) + "\n")
-        self._metrics.flush()
+        """Add a line to metrics.jsonl, whole or not at all; a killed run keeps it."""
+        line = (json.dumps(finite(record)) + "\n").encode()
+        length = os.fstat(self._metrics).st_size
+        with self._writing("metrics.jsonl"):
+            try:
+                written = os.write(self._metrics, line)
+                if written < len(line):  # the disk is full: a second try says so
+                    os.write(self._metrics, line[written:])
+            except OSError:
+                os.ftruncate(self._metrics, length)
+                raise
+
+    def sync_metrics(self) -> int:
+        """Put metrics.jsonl on the disk; give its length."""
+        with self._writing("metrics.jsonl"):
+            os.fsync(self._metrics)
+        return os.fstat(self._metrics).st_size
+
+    def metrics_digest(self, length: int) -> str | None:
+        """Checksum of the first bytes of metrics.jsonl; None if there are fewer."""
+        content = os.pread(self._metrics, length, 0)
+        if len(content) < length:
+            return None
+        return hashlib.blake2b(content, digest_size=16).hexdigest()
+
+    def cut_metrics(self, length: int) -> None:
+        """Cut metrics.jsonl back to its first bytes."""
+        with self._writing("metrics.jsonl"):
+            os.ftruncate(self._metrics, length)
 
     def write_json(self, name: str, content: Any) -> None:
         """Write a JSON file in one piece."""
@@ -60,28 +117,47 @@ class RunFolder:
         self._replace(name, tomli_w.dumps(content).encode())
 
     def write_csv(self, name: str, rows: list[dict[str, Any]]) -> None:
-        """Write a table with a header."""
-        with (self.path / name).open("w", newline="") as file:
-            writer = csv.DictWriter(file, rows[0])
-            writer.writeheader()
-            writer.writerows(rows)
+        """Write a table with a header, in one piece."""
+        text = io.StringIO(newline="")
+        writer = csv.DictWriter(text, rows[0])
+        writer.writeheader()
+        writer.writerows(rows)
+        self._replace(name, text.getvalue().encode())
 
     def write_solutions(self, solutions: dict[str, Any]) -> None:
-        """Write the arrays of solution.npz."""
+        """Write the arrays of solution.npz, in one piece."""
         # As numpy.savez does it, whose own parameters' names no array could have.
-        with zipfile.ZipFile(self.path / "solution.npz", "w") as archive:
+        with (
+            self._writing("solution.npz"),
+            replacing(self.path / "solution.npz") as part,
+            zipfile.ZipFile(part, "w") as archive,
+        ):
             for name, array in solutions.items():
                 with archive.open(f"{name}.npy", "w", force_zip64=True) as file:
                     np.lib.format.write_array(file, array, allow_pickle=False)
 
     def close(self) -> None:
-        """Finish metrics.jsonl."""
-        self._metrics.close()
+        """Finish metrics.jsonl, and let others have the folder."""
+        os.close(self._metrics)
 
     def _replace(self, name: str, content: bytes) -> None:
-        temporary = self.path / f".{name}.part"
-        temporary.write_bytes(content)
-        temporary.replace(self.path / name)
+        with self._writing(name), replacing(self.path / name) as part:
+            part.write_bytes(content)
+
+    @contextmanager
+    def _writing(self, name: str) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            raise cannot_write(self.path, name, error) from None
+
+
+def cannot_write(folder: Path, name: str, error: OSError) -> DiskError:
+    """Say which file of a run folder could not be written, and what to do."""
+    return DiskError(
+        f"cannot write {folder / name}: {error.strerror}; what was written before is "
+        f"safe: when the disk can be written again, go on with --resume {folder}"
+    )
 
 
 def default_path(name: str) -> Path:

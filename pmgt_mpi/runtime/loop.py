@@ -14,6 +14,7 @@ from pmgt_mpi.algorithms.base import Algorithm
 from pmgt_mpi.collective import Collective
 from pmgt_mpi.runtime.clock import Clock
 from pmgt_mpi.runtime.evaluation import Evaluator, Record
+from pmgt_mpi.runtime.keeping import IDLE, Keeping
 from pmgt_mpi.runtime.plan import Stop
 
 Array = NDArray[Any]
@@ -25,7 +26,7 @@ steps of microseconds must not pay for them."""
 
 @dataclass
 class Outcome:
-    """How one algorithm ended: ``converged``, ``budget`` or ``diverged``."""
+    """How an algorithm ended: converged, budget, diverged or interrupted."""
 
     status: str
     steps: int
@@ -46,6 +47,7 @@ def run_loop(
     every: int,
     stop: Stop,
     watch: Callable[[int, Record | None], None],
+    keeping: Keeping = IDLE,
 ) -> Outcome:
     """Run one algorithm until it is done.
 
@@ -66,6 +68,8 @@ def run_loop(
     watch
         Called before each agreement with the step and, if there is one, a new record.
         All wait there for an agent that is slow to watch: no clock runs meanwhile.
+    keeping
+        Where to go on from, when to write a checkpoint, and who asks for an end.
     """
     records: list[Record] = []
 
@@ -78,26 +82,40 @@ def run_loop(
     with np.errstate(over="ignore", invalid="ignore"):
         with clock:
             state = algorithm.init(agent, x0)
-        watch(0, evaluate(0))
-        collective.comm.Barrier()
-        step, next_agreement, status = 0, 1, "budget"
+        step, status = 0, "budget"
+        if (resumed := keeping.restore(state)) is not None:
+            step, state, record = resumed
+            records.append(record)
+        else:
+            watch(0, evaluate(0))
+        next_agreement = step + 1
+        words = collective.gather(keeping.word(step))
+        if step < steps and keeping.heed(words, step, state, records[-1]):
+            status, steps = "interrupted", step
         while step < steps:
             with clock:
                 state = algorithm.step(agent, state)
             step += 1
             due = step == steps or (every > 0 and step % every == 0)
-            if not due and step < next_agreement:
+            if not due and step < next_agreement and not keeping.due(step):
                 continue
-            record = evaluate(step) if due else None
-            watch(step, record)
-            verdict, seconds = _agree(
-                collective, evaluator, clock, algorithm.solution(state), record, stop
+            new = evaluate(step) if due else None
+            watch(step, new)
+            verdict, seconds, words = _agree(
+                collective,
+                evaluator,
+                (clock.seconds, algorithm.solution(state), keeping.word(step)),
+                new,
+                stop,
             )
             if verdict is not None:
                 status = verdict
                 break
+            if keeping.heed(words, step, state, records[-1]) and step < steps:
+                status = "interrupted"
+                break
             next_agreement = step + max(1, int(AGREE_EVERY * step / seconds))
-        if records[-1]["step"] != step:
+        if records[-1]["step"] != step and status != "interrupted":
             watch(step, evaluate(step))
     return Outcome(status, step, state, algorithm.solution(state), records)
 
@@ -105,21 +123,32 @@ def run_loop(
 def _agree(
     collective: Collective,
     evaluator: Evaluator,
-    clock: Clock,
-    x: Array,
+    own: tuple[float, Array, Any],
     record: Record | None,
     stop: Stop,
-) -> tuple[str | None, float]:
-    """Agree whether to stop, and why; give the largest clock too."""
-    words = collective.gather((clock.seconds, bool(np.isfinite(x).all())))
-    seconds = max(word[0] for word in words)
-    finite = all(word[1] for word in words)
+) -> tuple[str | None, float, list[Any]]:
+    """Agree whether to stop, and why; give the largest clock and the words too.
+
+    Parameters
+    ----------
+    own
+        This agent's clock, its iterate, and its word on checkpoints and signals.
+    """
+    clock, x, word = own
+    gathered = collective.gather((clock, bool(np.isfinite(x).all()), word))
+    seconds = max(each[0] for each in gathered)
+    finite = all(each[1] for each in gathered)
+    words = [each[2] for each in gathered]
+    verdict = None
     if not finite or (record is not None and evaluator.diverged(record)):
-        return "diverged", seconds
-    if record is not None and stop.relative_suboptimality is not None:
-        relative = record["relative_suboptimality"]
-        if relative is not None and relative <= stop.relative_suboptimality:
-            return "converged", seconds
-    if stop.seconds is not None and seconds >= stop.seconds:
-        return "budget", seconds
-    return None, seconds
+        verdict = "diverged"
+    elif record is not None and _reached(record, stop):
+        verdict = "converged"
+    elif stop.seconds is not None and seconds >= stop.seconds:
+        verdict = "budget"
+    return verdict, seconds, words
+
+
+def _reached(record: Record, stop: Stop) -> bool:
+    target, relative = stop.relative_suboptimality, record["relative_suboptimality"]
+    return target is not None and relative is not None and relative <= target

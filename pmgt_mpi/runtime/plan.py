@@ -97,6 +97,14 @@ class Stop:
 
 
 @dataclass(frozen=True)
+class CheckpointPlan:
+    """Section [checkpoint]: a checkpoint after so many steps, or so many minutes."""
+
+    steps: int = 0
+    minutes: float = 10.0
+
+
+@dataclass(frozen=True)
 class Plan:
     """A whole run."""
 
@@ -113,3 +121,4 @@ class Plan:
     algorithms: list[AlgorithmPlan]
     accuracy: Accuracy | None = None
     theory_bound: bool = False
+    checkpoint: CheckpointPlan = field(default_factory=CheckpointPlan)

@@ -53,6 +53,7 @@ def resolved_config(plan: Plan) -> dict[str, Any]:
             "reference": plan.reference,
             "theory_bound": plan.theory_bound,
         },
+        "checkpoint": asdict(plan.checkpoint),
     }
     sections = {name: _given(section) for name, section in sections.items()}
     sections["algorithm"] = [

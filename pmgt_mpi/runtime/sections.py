@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from annotated_types import Ge
 
-from pmgt_mpi.options import Count, Positive
+from pmgt_mpi.options import Count, NonNegative, Positive
 from pmgt_mpi.runtime.checking import Section
 
 
@@ -73,6 +73,13 @@ class EvaluateSection(Section):
     every: Annotated[int, Ge(0)] = 1
     reference: bool = True
     theory_bound: bool = False
+
+
+class CheckpointSection(Section):
+    """[checkpoint]."""
+
+    steps: Annotated[int, Ge(0)] = 0
+    minutes: NonNegative = 10.0
 
 
 class AlgorithmSection(Section):

@@ -58,6 +58,8 @@ class Stage:
         The f_i of the F that is reported, without the term of epsilon.
     epsilon_f
         The factor of that term, where there is one.
+    data
+        Fingerprint of this agent's rows, where a run may have to be gone on with.
     """
 
     comm: Any
@@ -72,6 +74,7 @@ class Stage:
     x0: Array
     measured: Problem
     epsilon_f: float | None
+    data: str = ""
 
     @property
     def n(self) -> int:

@@ -143,7 +143,7 @@ def test_a_first_rank_that_starts_late_is_heard_all_the_same(tmp_path):
         cwd=tmp_path,
         env={"PYTHONPATH": str(tmp_path)},
     )
-    assert "required: --config" in result.expect(2).stderr
+    assert "unrecognized arguments: --confg" in result.expect(2).stderr
 
 
 def test_help_is_printed_once(tmp_path):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 
 from pmgt_mpi.streams import BLOCK, IndexStream, stream
@@ -28,3 +30,18 @@ def test_indices_are_drawn_with_replacement_over_all_rows() -> None:
 
 def test_a_batch_larger_than_the_block_is_drawn_whole() -> None:
     assert len(IndexStream(stream(1, "indices"), 3).draw(BLOCK + 5)) == BLOCK + 5
+
+
+def test_a_stream_goes_on_from_anywhere_inside_a_block() -> None:
+    """Through JSON, as a checkpoint keeps it."""
+    for draws in (0, 1, 5, BLOCK // 7, BLOCK // 7 + 1, BLOCK // 7 + 3):
+        whole = IndexStream(stream(1, "indices"), 10)
+        for _ in range(draws):
+            whole.draw(7)
+        text = json.dumps(whole.snapshot())
+        other = IndexStream(stream(2, "another"), 10)
+        other.draw(3)
+        other.restore(json.loads(text))
+        for b in (7, 2, 9, BLOCK + 1, 5):
+            np.testing.assert_array_equal(other.draw(b), whole.draw(b))
+        assert json.dumps(other.snapshot()) == json.dumps(whole.snapshot())

@@ -6,7 +6,15 @@ import pytest
 
 from pmgt_mpi.algorithms import ALGORITHMS
 from pmgt_mpi.problems.general_convex import Accuracy
-from pmgt_mpi.runtime.plan import AlgorithmPlan, DataPlan, NetworkPlan, Part, Plan, Stop
+from pmgt_mpi.runtime.plan import (
+    AlgorithmPlan,
+    CheckpointPlan,
+    DataPlan,
+    NetworkPlan,
+    Part,
+    Plan,
+    Stop,
+)
 from tests.unit.runtime.configs import plan_of
 
 CHEBYSHEV = Part("chebyshev", "pmgt_mpi.gossip.polynomials:chebyshev")
@@ -122,6 +130,12 @@ def test_epsilon_is_no_option_of_the_problem():
     plan = plan_of(problem={"kind": "ridge", "epsilon": 1e-3, "radius": 2})
     assert plan.accuracy == Accuracy(epsilon=1e-3, radius=2.0)
     assert plan.problem.options == {"l2": 0.0}
+
+
+def test_checkpoint():
+    plan = plan_of(checkpoint={"steps": 7, "minutes": 0})
+    assert plan.checkpoint == CheckpointPlan(7, 0.0)
+    assert plan_of().checkpoint == CheckpointPlan(0, 10.0)
 
 
 def test_stop_and_evaluate():

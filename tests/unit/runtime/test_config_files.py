@@ -184,7 +184,7 @@ def test_a_resolved_config_has_every_default_written_out():
     sections = resolved_config(plan_of(algorithm=[{"name": "pmgt-katyushax"}]))
     assert list(sections) == [
         "run", "network", "mixing", "data", "problem", "regularizer", "stop",
-        "evaluate", "algorithm",
+        "evaluate", "checkpoint", "algorithm",
     ]  # fmt: skip
     assert sections["algorithm"] == [
         {

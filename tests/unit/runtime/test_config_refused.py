@@ -208,7 +208,7 @@ def test_a_misspelt_key_is_told_before_the_one_that_is_missed():
 def test_unknown_section():
     assert complaint(stopp={}) == (
         "unknown section [stopp]; did you mean 'stop'? valid: run, network, mixing, "
-        "data, problem, regularizer, stop, evaluate, algorithm"
+        "data, problem, regularizer, stop, evaluate, checkpoint, algorithm"
     )
 
 

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import math
+import resource
+import subprocess
+import sys
 import tomllib
 from datetime import UTC, datetime
 from pathlib import Path
@@ -11,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pmgt_mpi.errors import UserError
+from pmgt_mpi.errors import DiskError, UserError
 from pmgt_mpi.runtime import folder as module
 from pmgt_mpi.runtime.folder import RunFolder, default_path, finite
 
@@ -30,7 +33,10 @@ def complaint(path):
 
 
 def test_a_folder_or_file_that_exists_already(folder, tmp_path):
-    text = "the run folder {} exists already; choose another with --out, or remove it"
+    text = (
+        "the run folder {0} exists already; choose another with --out, remove it, or "
+        "go on with the run in it with --resume {0}"
+    )
     assert complaint(folder.path) == text.format(folder.path)
     file = tmp_path / "file"
     file.write_text("kept")
@@ -44,6 +50,68 @@ def test_a_folder_that_cannot_be_made(tmp_path):
     assert complaint(path) == (
         f"cannot make the run folder {path}: Not a directory; choose another with --out"
     )
+
+
+def test_a_second_run_in_the_same_folder_is_refused_until_the_first_ends(folder):
+    with pytest.raises(UserError, match="another run is at work in the run folder"):
+        RunFolder(folder.path, reopen=True)
+    folder.record({"step": 0})
+    child = [sys.executable, "-c", HOLDS, str(folder.path)]
+    folder.close()
+    with subprocess.Popen(child, stdout=subprocess.PIPE) as other:
+        assert other.stdout is not None
+        other.stdout.readline()
+        with pytest.raises(UserError, match="another run is at work"):
+            RunFolder(folder.path, reopen=True)
+        other.kill()
+    reopened = RunFolder(folder.path, reopen=True)
+    assert (folder.path / "metrics.jsonl").read_text() == '{"step": 0}\n'
+    folder._metrics = reopened._metrics  # for the fixture to close
+
+
+HOLDS = """
+import sys, time
+from pathlib import Path
+from pmgt_mpi.runtime.folder import RunFolder
+folder = RunFolder(Path(sys.argv[1]), reopen=True)
+print("locked", flush=True)
+time.sleep(60)
+"""
+
+
+def test_metrics_are_cut_back_and_known_by_their_beginning(folder):
+    folder.record({"step": 0})
+    length = folder.sync_metrics()
+    digest = folder.metrics_digest(length)
+    folder.record({"step": 1})
+    assert folder.metrics_digest(length) == digest
+    assert folder.metrics_digest(folder.sync_metrics()) != digest
+    assert folder.metrics_digest(1000) is None
+    folder.cut_metrics(length)
+    folder.record({"step": 2})
+    lines = (folder.path / "metrics.jsonl").read_text().splitlines()
+    assert [json.loads(line)["step"] for line in lines] == [0, 2]
+
+
+def test_a_file_that_cannot_grow_is_told_and_keeps_its_whole_lines(folder):
+    folder.record({"step": 0})
+    size = (folder.path / "metrics.jsonl").stat().st_size
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size + 3, hard))
+    try:
+        with pytest.raises(DiskError) as error:
+            folder.record({"step": 1})
+        with pytest.raises(DiskError, match=r"cannot write .*solution\.npz"):
+            folder.write_solutions({"x": np.ones(100)})
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert str(error.value) == (
+        f"cannot write {folder.path}/metrics.jsonl: File too large; what was written "
+        "before is safe: when the disk can be written again, go on with --resume "
+        f"{folder.path}"
+    )
+    assert (folder.path / "metrics.jsonl").read_text() == '{"step": 0}\n'
+    assert [file.name for file in folder.path.iterdir()] == ["metrics.jsonl"]
 
 
 def test_records_are_lines_and_on_the_disk_at_once(folder):

@@ -1,0 +1,330 @@
+"""Checkpoints: what all agents hold at one step, on disk, the last two of a run.
+
+Every checkpoint is a numbered folder below ``checkpoint`` in the run folder::
+
+    checkpoint/000007/agent-0.state     one for each agent, written by itself
+    checkpoint/000007/manifest.json     written last: without it there is no checkpoint
+    checkpoint/finished/0.state         what an algorithm that is done has left
+
+All files are new ones, synced and then renamed, and the manifest holds the checksums of
+the others and its own. So at any moment the last two complete checkpoints are whole,
+whoever is killed and whatever the disk does.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from pmgt_mpi.cache import replacing
+from pmgt_mpi.collective import AgreedError, Collective
+from pmgt_mpi.errors import DiskError
+from pmgt_mpi.runtime import statefile
+from pmgt_mpi.runtime.execute import Finished
+from pmgt_mpi.runtime.folder import RunFolder, cannot_write
+from pmgt_mpi.runtime.statefile import DamagedError, Numbers, Seal
+
+SCHEMA = 1
+"""Version of the layout; a checkpoint of another one is refused."""
+
+FOLDER = "checkpoint"
+MANIFEST = "manifest.json"
+KEPT = 2
+
+
+class DiskFullError(AgreedError):
+    """A checkpoint that could not be written; all agents know, and end together."""
+
+    exit_code = 1
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """What a checkpoint consists of, and what it is a checkpoint of.
+
+    Attributes
+    ----------
+    number
+        Of the checkpoint; later ones have higher numbers.
+    algorithm, step
+        Position in the list of algorithms, and the steps that it has done.
+    metrics
+        Length and checksum of metrics.jsonl at that moment.
+    agents, finished
+        Seals of the agents' files, and of those of algorithms that are done.
+    facts
+        What a run that goes on must have in common with this one.
+    machines
+        CPU and libraries of every agent: others may give other last bits.
+    """
+
+    number: int
+    algorithm: int
+    step: int
+    metrics: tuple[int, str]
+    agents: list[Seal]
+    finished: list[Seal]
+    facts: Numbers
+    machines: list[Numbers]
+
+    def write(self, folder: Path) -> None:
+        """Write the manifest into the checkpoint's folder."""
+        content = {
+            "schema": SCHEMA,
+            "written": datetime.now(UTC).isoformat(timespec="seconds"),
+            "number": self.number,
+            "algorithm": self.algorithm,
+            "step": self.step,
+            "metrics": list(self.metrics),
+            "agents": [seal.plain() for seal in self.agents],
+            "finished": [seal.plain() for seal in self.finished],
+            "facts": self.facts,
+            "machines": self.machines,
+        }
+        sealed = {"content": content, "blake2b": _digest(content)}
+        with replacing(folder / MANIFEST) as part:
+            part.write_text(json.dumps(sealed, indent=1))
+        sync_folder(folder)
+
+    @classmethod
+    def read(cls, folder: Path) -> Manifest:
+        """Read the manifest of a checkpoint.
+
+        Raises
+        ------
+        DamagedError
+            If it is not what was written.
+        """
+        path = folder / MANIFEST
+        try:
+            sealed = json.loads(path.read_bytes())
+            content = sealed["content"]
+            whole = sealed["blake2b"] == _digest(content)
+            whole = whole and content["number"] == int(folder.name)
+        except OSError as error:
+            raise DamagedError(f"{path} cannot be read: {error.strerror}") from None
+        except (ValueError, LookupError, TypeError):
+            whole = False
+        if not whole:
+            raise DamagedError(f"{path} is not what was written")
+        if content["schema"] != SCHEMA:
+            raise DamagedError(
+                f"{path} has layout {content['schema']}, and this version reads "
+                f"{SCHEMA}"
+            )
+        return cls(
+            number=content["number"],
+            algorithm=content["algorithm"],
+            step=content["step"],
+            metrics=(content["metrics"][0], content["metrics"][1]),
+            agents=[Seal(**seal) for seal in content["agents"]],
+            finished=[Seal(**seal) for seal in content["finished"]],
+            facts=content["facts"],
+            machines=content["machines"],
+        )
+
+
+def _digest(content: Any) -> str:
+    text = json.dumps(content, sort_keys=True)
+    return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
+
+
+def sync_folder(folder: Path) -> None:
+    """Put the names of a folder's files on the disk."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def numbered(run: Path) -> list[tuple[int, Path]]:
+    """Give the checkpoints' folders of a run, the newest first, complete or not."""
+    found = [
+        (int(path.name), path)
+        for path in (run / FOLDER).glob("[0-9]*")
+        if path.name.isdigit()
+    ]
+    return sorted(found, reverse=True)
+
+
+def complete(run: Path) -> Iterator[Path]:
+    """Give the folders of the complete checkpoints of a run, the newest first."""
+    return (path for _, path in numbered(run) if (path / MANIFEST).exists())
+
+
+def agent_file(agent: int) -> str:
+    """Name of an agent's file."""
+    return f"agent-{agent}.state"
+
+
+class Checkpoints:
+    """Writes the checkpoints of one run; every method is collective.
+
+    Parameters
+    ----------
+    run
+        The run folder, which all agents can write to.
+    folder
+        The same, opened; on agent 0 only.
+    collective
+        All agents.
+    facts, machines
+        See `Manifest`.
+    finished
+        Seals of what algorithms that are done have left already.
+    """
+
+    def __init__(
+        self,
+        run: Path,
+        folder: RunFolder | None,
+        collective: Collective,
+        facts: Numbers,
+        machines: list[Numbers],
+        finished: list[Seal],
+    ) -> None:
+        self.run = run
+        self.folder = folder
+        self.collective = collective
+        self.facts = facts
+        self.machines = machines
+        self.written = 0
+        self._finished = list(finished)
+
+    def save(
+        self,
+        algorithm: int,
+        step: int,
+        numbers: Numbers,
+        arrays: dict[str, Any],
+        done: list[Finished],
+    ) -> None:
+        """Write a checkpoint; if one agent cannot, all raise and the last ones stay."""
+        number = self._on_first(self._begin)
+        here = self.run / FOLDER / f"{number:06d}"
+        seal, problem = None, None
+        try:
+            here.mkdir(parents=True, exist_ok=True)
+            name = agent_file(self.collective.agent)
+            seal = statefile.write(here / name, numbers, arrays)
+        except OSError as error:
+            problem = str(self._cannot(error))
+        words = self.collective.gather((seal, problem))
+        self._raise_first([word[1] for word in words])
+        seals = [word[0] for word in words]
+        self._on_first(lambda: self._end(number, algorithm, step, seals, done))
+        self.written += 1
+
+    def _begin(self) -> int:
+        """Make the folder of the next checkpoint.
+
+        It is there before any agent writes: a rank of a killed job that lingers can
+        never write into a folder that a later job has chosen.
+        """
+        taken = numbered(self.run)
+        number = taken[0][0] + 1 if taken else 1
+        (self.run / FOLDER / f"{number:06d}").mkdir(parents=True)
+        return number
+
+    def _end(
+        self,
+        number: int,
+        algorithm: int,
+        step: int,
+        seals: list[Seal],
+        done: list[Finished],
+    ) -> None:
+        """Make the checkpoint one, and drop what is older than the one before."""
+        assert self.folder is not None
+        for place in range(len(self._finished), len(done)):
+            path = self.run / FOLDER / "finished" / f"{place}.state"
+            self._finished.append(statefile.write(path, *pack_finished(done[place])))
+        if self._finished:
+            sync_folder(self.run / FOLDER / "finished")
+        length = self.folder.sync_metrics()
+        digest = self.folder.metrics_digest(length)
+        assert digest is not None
+        here = self.run / FOLDER / f"{number:06d}"
+        manifest = Manifest(
+            number=number,
+            algorithm=algorithm,
+            step=step,
+            metrics=(length, digest),
+            agents=seals,
+            finished=self._finished,
+            facts=self.facts,
+            machines=self.machines,
+        )
+        sync_folder(here.parent)
+        manifest.write(here)
+        for path in list(complete(self.run))[KEPT:]:
+            (path / MANIFEST).unlink()  # first: half of a checkpoint is none
+        for other, path in numbered(self.run):
+            if other < number and not (path / MANIFEST).exists():
+                # A rank of a killed job may still be writing there: the next time.
+                shutil.rmtree(path, ignore_errors=True)
+
+    def _on_first(self, work: Any) -> Any:
+        """Do work on agent 0; if it cannot, all raise."""
+        result, problem = None, None
+        if self.collective.agent == 0:
+            try:
+                result = work()
+            except DiskError as error:
+                problem = str(error)
+            except OSError as error:
+                problem = str(self._cannot(error))
+        result, problem = self.collective.from_first((result, problem))
+        self._raise_first([problem])
+        return result
+
+    def _cannot(self, error: OSError) -> Exception:
+        return cannot_write(self.run, f"{FOLDER}/", error)
+
+    @staticmethod
+    def _raise_first(problems: list[str | None]) -> None:
+        for problem in problems:
+            if problem is not None:
+                raise DiskFullError(problem)
+
+
+def pack_finished(run: Finished) -> tuple[Numbers, dict[str, Any]]:
+    """What the results need of an algorithm that is done."""
+    numbers = {
+        "label": run.label,
+        "name": run.name,
+        "status": run.status,
+        "steps": run.steps,
+        "notes": run.notes,
+        "parameters": run.parameters,
+        "record": run.records[-1],
+        "ranks": run.ranks,
+        "edges": run.edges,
+    }
+    return numbers, {"x": run.x, "x_agents": run.x_agents}
+
+
+def unpack_finished(numbers: Numbers, arrays: dict[str, Any]) -> Finished:
+    """Give an algorithm that is done as agent 0 told of it."""
+    return Finished(
+        label=numbers["label"],
+        name=numbers["name"],
+        status=numbers["status"],
+        steps=numbers["steps"],
+        notes=numbers["notes"],
+        parameters=numbers["parameters"],
+        records=[numbers["record"]],
+        x=arrays["x"],
+        x_local=arrays["x_agents"][0],
+        x_agents=arrays["x_agents"],
+        ranks=numbers["ranks"],
+        edges=numbers["edges"],
+    )

@@ -1,0 +1,127 @@
+"""The keeper: writes the checkpoints of one algorithm, and takes it up from one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields
+from time import monotonic
+from typing import Any
+
+from pmgt_mpi.agent import Agent
+from pmgt_mpi.errors import UserError
+from pmgt_mpi.gossip.gossip import Gossip
+from pmgt_mpi.runtime.checkpoint import Checkpoints
+from pmgt_mpi.runtime.clock import Clock
+from pmgt_mpi.runtime.evaluation import Record
+from pmgt_mpi.runtime.execute import Finished
+from pmgt_mpi.runtime.keeping import Keeping
+from pmgt_mpi.runtime.plan import CheckpointPlan
+from pmgt_mpi.runtime.statefile import Numbers, flatten, rebuild
+
+MINUTE = 60.0
+
+
+@dataclass(frozen=True)
+class Saved:
+    """What a checkpoint holds of one agent."""
+
+    step: int
+    numbers: Numbers
+    arrays: dict[str, Any]
+
+
+@dataclass
+class Upkeep:
+    """What the keepers of all algorithms of a run share.
+
+    Attributes
+    ----------
+    checkpoints, plan
+        Where checkpoints go, and how often.
+    done
+        The algorithms that are done; with all their arrays on agent 0 only.
+    saved_at
+        When the last checkpoint was written, or the run began.
+    """
+
+    checkpoints: Checkpoints
+    plan: CheckpointPlan
+    done: list[Finished]
+    saved_at: float = field(default_factory=monotonic)
+
+
+class Keeper(Keeping):
+    """Keeps one algorithm.
+
+    Parameters
+    ----------
+    upkeep
+        What it shares with the others.
+    number
+        Of the algorithm in the list.
+    saved
+        What to go on from; None to begin.
+    """
+
+    def __init__(self, upkeep: Upkeep, number: int, saved: Saved | None) -> None:
+        self.upkeep = upkeep
+        self.number = number
+        self.parameters = saved.numbers["parameters"] if saved else None
+        self._saved = saved
+        self._saved_step = saved.step if saved else -1
+
+    def attend(self, agent: Agent, gossip: Gossip, clocks: tuple[Clock, Clock]) -> None:
+        """Take charge of streams, counters, and the algorithm's and the other clock."""
+        self._agent, self._gossip, self._clocks = agent, gossip, clocks
+
+    def restore(self, fresh: Any) -> tuple[int, Any, Record] | None:
+        """Put back all that was saved; the state gets the kind of a fresh one."""
+        saved, self._saved = self._saved, None
+        if saved is None:
+            return None
+        numbers = saved.numbers
+        names = [field.name for field in fields(fresh)]
+        if list(numbers["state"]) != names:
+            raise UserError(
+                "the checkpoint was written by another version of the algorithm: its "
+                f"state has {', '.join(numbers['state'])}, not {', '.join(names)}; "
+                "start anew with another --out"
+            )
+        self._agent.restore(numbers["agent"])
+        self._gossip.restore(numbers["gossip"])
+        for clock, seconds in zip(self._clocks, numbers["clocks"], strict=True):
+            clock.seconds = seconds
+        state = rebuild(type(fresh), numbers["state"], saved.arrays)
+        return saved.step, state, numbers["record"]
+
+    def due(self, step: int) -> bool:
+        """Whether the steps since the last checkpoint are as many as asked for."""
+        every = self.upkeep.plan.steps
+        return every > 0 and step % every == 0
+
+    def word(self, step: int) -> bool:
+        """Whether this agent finds that it is time for a checkpoint."""
+        minutes = (monotonic() - self.upkeep.saved_at) / MINUTE
+        wanted = 0 < self.upkeep.plan.minutes <= minutes
+        return wanted or (step > 0 and self.due(step))
+
+    def heed(self, words: list[Any], step: int, state: Any, record: Record) -> bool:
+        """Write a checkpoint if one agent finds that it is time."""
+        if any(words) and step != self._saved_step:
+            self._save(step, state, record)
+        return False
+
+    def _save(self, step: int, state: Any, record: Record) -> None:
+        parts, arrays = flatten(state)
+        numbers = {
+            "step": step,
+            "state": parts,
+            "agent": self._agent.snapshot(),
+            "gossip": self._gossip.snapshot(),
+            "clocks": [clock.seconds for clock in self._clocks],
+            "record": record,
+            "parameters": self.parameters,
+        }
+        upkeep = self.upkeep
+        upkeep.checkpoints.save(self.number, step, numbers, arrays, upkeep.done)
+        upkeep.saved_at = monotonic()
+        self._saved_step = step

@@ -1,0 +1,267 @@
+"""Going on with a run: which folder, whether it may, and from which checkpoint."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from pmgt_mpi.collective import Collective
+from pmgt_mpi.errors import UserError
+from pmgt_mpi.runtime import statefile
+from pmgt_mpi.runtime.checkpoint import (
+    FOLDER,
+    MANIFEST,
+    Manifest,
+    agent_file,
+    complete,
+    unpack_finished,
+)
+from pmgt_mpi.runtime.execute import Finished
+from pmgt_mpi.runtime.folder import RunFolder
+from pmgt_mpi.runtime.keeper import Saved
+from pmgt_mpi.runtime.plan import Plan
+from pmgt_mpi.runtime.statefile import DamagedError
+
+AUTO = "auto"
+UNTOUCHED = {"metrics.jsonl", "config.toml", "meta.json"}
+"""Files of a run that was ended before its first checkpoint."""
+
+
+@dataclass(frozen=True)
+class Earlier:
+    """A run that is gone on with, as agent 0 has found it.
+
+    Attributes
+    ----------
+    folder
+        Its folder, locked.
+    config
+        Its resolved config; None if it was ended before that was written.
+    """
+
+    folder: RunFolder
+    config: dict[str, Any] | None
+
+    def summary(self) -> list[dict[str, Any]] | None:
+        """What it has left as its results, if it came so far."""
+        try:
+            summary = json.loads((self.folder.path / "summary.json").read_text())
+        except (OSError, ValueError):
+            return None
+        return summary if isinstance(summary, list) else None
+
+
+def wanted_folder(options: argparse.Namespace, name: str | None) -> Path | None:
+    """Give the folder to go on with; None to start a new run.
+
+    Parameters
+    ----------
+    name
+        Of the run, where a folder is to be looked for in ``runs``.
+    """
+    if options.resume is None:
+        return None
+    if options.resume != AUTO:
+        return _named(options.resume)
+    if options.out is not None:
+        return options.out if options.out.is_dir() else None
+    pattern = re.compile(re.escape(name or "") + r"-\d{8}-\d{6}(-\d+)?")
+    found = [p for p in Path("runs").glob("*") if pattern.fullmatch(p.name)]
+    unfinished = [path for path in found if not _is_finished(path)]
+    return max(unfinished, key=lambda path: path.stat().st_mtime, default=None)
+
+
+def config_of(options: argparse.Namespace) -> Path:
+    """Give the config: the one that is named, else the one in the folder."""
+    if options.config is not None:
+        config: Path = options.config
+        return config
+    folder = _named(options.resume)
+    if not (folder / "config.toml").exists():
+        raise UserError(
+            f"--resume {folder}: it holds no config.toml, so it is no run folder or "
+            "its run was ended before it began; name the config with --config"
+        )
+    return folder / "config.toml"
+
+
+def read_plan(options: argparse.Namespace) -> Plan:
+    """Read the config, with what the command line changes of it; on agent 0."""
+    from pmgt_mpi.runtime.config import check_config, override, read_toml
+
+    path = config_of(options)
+    values = read_toml(path)
+    if options.config is None:
+        # It is a resolved config, in which every algorithm has the budget of [stop] for
+        # its own: --set stop.steps=… is to lengthen them all.
+        for section in values["algorithm"]:
+            if section.get("steps") == values["stop"]["steps"]:
+                del section["steps"]
+    override(values, options.set)
+    folder = str(path.resolve().parent)
+    return check_config(values, str(path), folder, allow_plugins=options.allow_plugins)
+
+
+def _named(name: str) -> Path:
+    """Give the folder that --resume names."""
+    path = Path(name)
+    if not path.is_dir():
+        raise UserError(
+            f"--resume {path}: there is no such run folder; --resume auto starts a new "
+            "run where there is none"
+        )
+    return path
+
+
+def open_earlier(path: Path) -> Earlier:
+    """Lock the folder of a run and read its config; on agent 0."""
+    from pmgt_mpi.runtime.config import read_toml
+
+    config = path / "config.toml"
+    if not config.exists():
+        strange = sorted(
+            file.name
+            for file in path.iterdir()
+            if file.name not in UNTOUCHED and not file.name.endswith(".part")
+        )
+        if strange:
+            raise UserError(
+                f"{path} is no run folder: it has no config.toml, but {strange[0]}; "
+                "choose another with --out"
+            )
+    folder = RunFolder(path, reopen=True)
+    return Earlier(folder, read_toml(config) if config.exists() else None)
+
+
+def check_agents(earlier: Earlier, agents: int) -> None:
+    """Refuse another number of ranks before any data are read."""
+    before = None
+    for path in complete(earlier.folder.path):
+        try:
+            before = Manifest.read(path).facts["agents"]
+            break
+        except DamagedError:
+            continue
+    if before is None:
+        try:
+            meta = json.loads((earlier.folder.path / "meta.json").read_text())
+            before = len(meta["hosts"])
+        except (OSError, ValueError, LookupError, TypeError):
+            return
+    if before != agents:
+        raise UserError(
+            f"cannot go on with {earlier.folder.path}: the number of ranks is "
+            f"{agents}, and was {before}; start {before} ranks, or a new run with "
+            "another --out"
+        )
+
+
+def refuse(folder: Path, told: list[str]) -> None:
+    """Refuse to go on where something differs."""
+    if told:
+        raise UserError(
+            f"cannot go on with {folder}: {'; '.join(told)}. Only [stop] and "
+            "[checkpoint] may change; start a new run with another --out"
+        )
+
+
+def is_done(earlier: Earlier, plan: Plan, now: dict[str, Any]) -> bool:
+    """Whether the run came to its end, and has no longer budget now."""
+    summary = earlier.summary()
+    if summary is None or earlier.config is None:
+        return False
+    statuses = [one.get("status") for one in summary]
+    if len(summary) != len(plan.algorithms) or "interrupted" in statuses:
+        return False
+    before = earlier.config
+    budgets = [
+        (config["stop"], [one["steps"] for one in config["algorithm"]])
+        for config in (before, now)
+    ]
+    return budgets[0] == budgets[1] or "budget" not in statuses
+
+
+def _is_finished(path: Path) -> bool:
+    try:
+        summary = json.loads((path / "summary.json").read_text())
+        return all(one["status"] != "interrupted" for one in summary)
+    except (OSError, ValueError, LookupError, TypeError):
+        return False
+
+
+@dataclass(frozen=True)
+class Found:
+    """A checkpoint that is whole, as one agent sees it."""
+
+    manifest: Manifest
+    saved: Saved
+    done: list[Finished]
+    warnings: list[str]
+
+
+def newest(run: Path, folder: RunFolder | None, collective: Collective) -> Found | None:
+    """Find the newest checkpoint that is whole on every agent; collective.
+
+    One that is damaged is set aside with a warning, and the one before it is taken. If
+    there was none, the run begins anew; if there were some and none is whole, that is
+    an error, since beginning anew would throw away what they tell.
+    """
+    candidates = None
+    if folder is not None:
+        candidates = [str(path) for path in complete(run)]
+    warnings: list[str] = []
+    for name in collective.from_first(candidates):
+        path = Path(name)
+        found, problem = None, None
+        try:
+            found = _read(path, folder, collective.agent)
+        except DamagedError as error:
+            problem = str(error)
+        problems = [p for p in collective.gather(problem) if p is not None]
+        if not problems:
+            assert found is not None
+            return replace(_shared(collective, found), warnings=warnings)
+        warnings.append(
+            f"checkpoint {path.name} is damaged and is not used: {problems[0]}"
+        )
+        if folder is not None:
+            (path / MANIFEST).replace(path / "manifest.damaged")
+    if warnings:
+        with collective.agreed():
+            raise UserError(
+                f"no checkpoint of {run} is whole: {'; '.join(warnings)}; start a new "
+                "run with another --out"
+            )
+    return None
+
+
+def _read(path: Path, folder: RunFolder | None, agent: int) -> Found:
+    """Read one agent's part of a checkpoint; agent 0 also what is done."""
+    manifest = Manifest.read(path)
+    seals = {seal.file: seal for seal in manifest.agents}
+    seal = seals.get(agent_file(agent))
+    if seal is None:
+        raise DamagedError(f"{path} holds nothing of agent {agent}")
+    numbers, arrays = statefile.read(path, seal)
+    done = []
+    if folder is not None:
+        length, digest = manifest.metrics
+        if folder.metrics_digest(length) != digest:
+            raise DamagedError(
+                f"{folder.path / 'metrics.jsonl'} does not begin as it did then"
+            )
+        for seal in manifest.finished:
+            home = folder.path / FOLDER / "finished"
+            done.append(unpack_finished(*statefile.read(home, seal)))
+    return Found(manifest, Saved(manifest.step, numbers, arrays), done, [])
+
+
+def _shared(collective: Collective, found: Found) -> Found:
+    """Tell every agent which algorithms are done, without their arrays."""
+    light = [replace(run, x_agents=None) for run in found.done]
+    told = collective.from_first(light)
+    return found if collective.agent == 0 else replace(found, done=told)

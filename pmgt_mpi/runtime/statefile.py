@@ -1,0 +1,154 @@
+"""One file of a checkpoint: numbers and arrays, sealed with a checksum.
+
+The file is a row of .npy streams, one after another: first the numbers, as JSON text in
+an array of bytes, then the arrays that they name. Nothing in it is ever unpickled.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from dataclasses import asdict, dataclass, fields, is_dataclass
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pmgt_mpi.cache import replacing
+from pmgt_mpi.errors import UserError
+
+Array = NDArray[Any]
+Numbers = dict[str, Any]
+"""What JSON holds: numbers, words, lists and dicts of them."""
+
+CHUNK = 1 << 20
+
+
+class DamagedError(Exception):
+    """A file of a checkpoint that is not what was written."""
+
+
+@dataclass(frozen=True)
+class Seal:
+    """By what a file is known again: its length and its checksum."""
+
+    file: str
+    bytes: int
+    blake2b: str
+
+    def plain(self) -> Numbers:
+        """As a manifest holds it."""
+        return asdict(self)
+
+
+class _Sealing:
+    """Passes what is written on to a file, and takes its checksum on the way."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
+        self._digest = hashlib.blake2b(digest_size=16)
+        self._bytes = 0
+
+    def write(self, data: Any) -> None:
+        self._file.write(data)
+        self._digest.update(data)
+        self._bytes += len(data)
+
+    def seal(self, name: str) -> Seal:
+        return Seal(name, self._bytes, self._digest.hexdigest())
+
+
+def write(path: Path, numbers: Numbers, arrays: dict[str, Array]) -> Seal:
+    """Write a new file, synced and renamed; give its seal."""
+    text = json.dumps({"numbers": numbers, "arrays": list(arrays)})
+    with replacing(path) as part, part.open("wb") as file:
+        sealing = _Sealing(file)
+        for array in (np.frombuffer(text.encode(), np.uint8), *arrays.values()):
+            np.lib.format.write_array(sealing, array, allow_pickle=False)
+    return sealing.seal(path.name)
+
+
+def read(folder: Path, seal: Seal) -> tuple[Numbers, dict[str, Array]]:
+    """Read a file back, if it is what the seal says.
+
+    Raises
+    ------
+    DamagedError
+        If it is missing, cut short, or has other bits.
+    """
+    path = folder / seal.file
+    try:
+        with path.open("rb") as file:
+            size = os.fstat(file.fileno()).st_size
+            if size != seal.bytes:
+                raise DamagedError(f"{path} has {size} bytes instead of {seal.bytes}")
+            digest = hashlib.blake2b(digest_size=16)
+            while chunk := file.read(CHUNK):
+                digest.update(chunk)
+            if digest.hexdigest() != seal.blake2b:
+                raise DamagedError(f"{path} has another checksum than it was given")
+            file.seek(0)
+            content = json.loads(_array(file).tobytes())
+            arrays = {name: _array(file) for name in content["arrays"]}
+    except OSError as error:
+        raise DamagedError(f"{path} cannot be read: {error.strerror}") from None
+    return content["numbers"], arrays
+
+
+def _array(file: IO[bytes]) -> Array:
+    array: Array = np.lib.format.read_array(file, allow_pickle=False)
+    return array
+
+
+def flatten(state: Any) -> tuple[Numbers, dict[str, Array]]:
+    """Take a state apart into numbers and arrays.
+
+    Two fields that are one array stay one. A number of numpy's stays one of numpy's,
+    since its type decides in which precision it is added to others.
+    """
+    if not is_dataclass(state) or isinstance(state, type):
+        raise _no_state(type(state).__name__, "is not a dataclass")
+    numbers: Numbers = {}
+    arrays: dict[str, Array] = {}
+    names: dict[int, str] = {}
+    for field in fields(state):
+        value = getattr(state, field.name)
+        if isinstance(value, np.ndarray):
+            name = names.setdefault(id(value), field.name)
+            arrays[name] = value
+            numbers[field.name] = ["array", name]
+        elif isinstance(value, np.generic):
+            arrays[field.name] = np.asarray(value)
+            numbers[field.name] = ["scalar", field.name]
+        elif value is None or isinstance(value, bool | int | float | str):
+            numbers[field.name] = ["number", value]
+        else:
+            raise _no_state(
+                type(state).__name__, f"has a {type(value).__name__} in '{field.name}'"
+            )
+    for name, array in arrays.items():
+        if array.dtype.hasobject:
+            raise _no_state(type(state).__name__, f"has Python objects in '{name}'")
+    return numbers, arrays
+
+
+def rebuild(kind: type, numbers: Numbers, arrays: dict[str, Array]) -> Any:
+    """Put a state of this kind together again."""
+    values = {}
+    for field, (sort, value) in numbers.items():
+        if sort == "array":
+            values[field] = arrays[value]
+        elif sort == "scalar":
+            values[field] = arrays[value][()]
+        else:
+            values[field] = value
+    return kind(**values)
+
+
+def _no_state(kind: str, fault: str) -> UserError:
+    return UserError(
+        f"the algorithm's state {kind} {fault}, so no checkpoint can be written; a "
+        "state is a dataclass of arrays and numbers"
+    )
