@@ -14,6 +14,11 @@ at once. A set-up that failed or was interrupted is repaired by running this aga
 OPTIONs go to pmgt_mpi.run, for example
   --set stop.steps=10     change a value of the config
   --out DIR               write the run folder there
+  --resume auto           go on with the run in --out DIR if there is one, else start
+  --max-seconds S         stop with a checkpoint before S seconds are over
+
+TERM, INT (Ctrl-C), HUP and USR1 end the run with a checkpoint and exit code 75; a second
+one ends it at once.
 
 Environment:
   PMGT_PYTHON             the Python, 3.11 or newer, that .venv is made with
@@ -56,4 +61,21 @@ shift
 # shellcheck disable=SC2119 # the arguments of set_up are extras, not this script's
 set_up
 mpi_environment "$ranks"
-exec "$mpirun" -n "$ranks" "$python" -m pmgt_mpi.run --config "$config" "$@"
+
+# Open MPI's mpirun kills the ranks within half a second of a TERM or an INT, which is
+# too soon for a checkpoint; USR1 it forwards to them. So it runs in a session of its
+# own, where no Ctrl-C reaches it, and every signal becomes USR1.
+own_session=()
+! command -v setsid >/dev/null || own_session=(setsid)
+(
+  trap '' USR1 # until mpirun has a handler of its own
+  exec "${own_session[@]}" "$mpirun" -n "$ranks" "$python" -m pmgt_mpi.run \
+    --config "$config" "$@"
+) <&0 &
+job=$!
+trap 'kill -USR1 "$job" 2>/dev/null || true' TERM INT HUP USR1
+# A trap ends a wait early; the job's own end is the one that counts.
+while kill -0 "$job" 2>/dev/null; do wait "$job" || true; done
+code=0
+wait "$job" || code=$?
+exit "$code"

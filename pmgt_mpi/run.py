@@ -5,11 +5,13 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from math import inf
 from pathlib import Path
 
 from pmgt_mpi import __version__
-from pmgt_mpi.runtime.environment import prepare
+from pmgt_mpi.runtime.environment import launched, prepare
 from pmgt_mpi.runtime.parser import ListAction, Parser
+from pmgt_mpi.runtime.sentry import Sentry, block_signals
 
 DESCRIPTION = """\
 Run decentralized optimization: every MPI rank is one agent, holds its own rows of the
@@ -25,10 +27,21 @@ OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1. launch/local.sh sets all of this.
 """
 
 EPILOG = """\
-exit codes: 0 done; 1 a rank failed; 2 wrong input; 3 an algorithm diverged.
+exit codes: 0 done; 1 a rank or a disk failed; 2 wrong input; 3 an algorithm diverged;
+  75 interrupted, go on with --resume.
+signals: USR1 to mpirun, or TERM, INT or USR1 to a rank, end the run with a checkpoint
+  after the step that runs; a second one ends it at once.
 The config's keys are explained in README.md and in the files of configs/; --list says
 what they may name.
 """
+
+
+def positive(text: str) -> float:
+    """Read a number of seconds."""
+    number = float(text)
+    if not 0 < number < inf:
+        raise ValueError
+    return number
 
 
 def parse(arguments: list[str] | None) -> argparse.Namespace:
@@ -67,6 +80,13 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
         "there is one, else start",
     )
     parser.add_argument(
+        "--max-seconds",
+        metavar="SECONDS",
+        type=positive,
+        help="stop with a checkpoint and exit code 75 before so many seconds since the "
+        "start are over, judging from past steps whether the next still fits",
+    )
+    parser.add_argument(
         "--allow-plugins",
         action="store_true",
         help="let the config name classes of your own as module:Class, and run them",
@@ -89,7 +109,11 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the command; give the exit code."""
+    block_signals()
     options = parse(arguments)
+    size, rank = launched()
+    sentry = Sentry(rank, has_launcher=size > 1)
+    sentry.start()
     prepare()
     # Only now: numpy and MPI look at the environment when they are imported.
     from pmgt_mpi.runtime.command import run_command
@@ -97,7 +121,9 @@ def main(arguments: list[str] | None = None) -> int:
     # The folder in which the user stands holds the user's own modules.
     if options.allow_plugins and os.getcwd() not in sys.path:  # noqa: PTH109
         sys.path.insert(0, os.getcwd())  # noqa: PTH109
-    return run_command(options)
+    code = run_command(options, sentry)
+    sentry.close()
+    return code
 
 
 if __name__ == "__main__":

@@ -21,6 +21,7 @@ from pmgt_mpi.runtime.keeper import Keeper
 from pmgt_mpi.runtime.meta import circumstances, place
 from pmgt_mpi.runtime.plan import Plan
 from pmgt_mpi.runtime.resume import config_of
+from pmgt_mpi.runtime.sentry import INTERRUPTED, Sentry
 from pmgt_mpi.runtime.stage import Stage
 from pmgt_mpi.runtime.start import begin, go
 from pmgt_mpi.runtime.terminal import Progress, say
@@ -32,7 +33,7 @@ ROUGH_REFERENCE = 1e-10
 """Relative residual of the minimiser above which the user is told."""
 
 
-def run_command(options: argparse.Namespace) -> int:
+def run_command(options: argparse.Namespace, sentry: Sentry) -> int:
     """Run a config on the world; give the exit code.
 
     Wrong input that all ranks have agreed on is told once, by the first. Anything else
@@ -40,9 +41,10 @@ def run_command(options: argparse.Namespace) -> int:
     its messages for ever.
     """
     world = MPI.COMM_WORLD
+    sentry.abort = world.Abort
     try:
         check_world(world.size)
-        return _run(options, world)
+        return _run(options, world, sentry)
     except AgreedError as error:
         if world.rank == 0 and launched()[1] == 0:
             sys.stderr.write(f"pmgt_mpi: error: {error}\n")
@@ -79,7 +81,7 @@ def _end_job(world: Any, error: BaseException) -> None:
     world.Abort(error.exit_code if isinstance(error, UserError) else 1)
 
 
-def _run(options: argparse.Namespace, world: Any) -> int:
+def _run(options: argparse.Namespace, world: Any, sentry: Sentry) -> int:
     start = time.perf_counter()
     first = Collective(world)
     beginning = begin(options, first)
@@ -88,7 +90,7 @@ def _run(options: argparse.Namespace, world: Any) -> int:
     plan = beginning.plan
     stage = build_stage(plan, world)
     places = first.gather(place())
-    going = go(options, beginning, stage)
+    going = go(options, beginning, stage, sentry)
     folder, upkeep = going.folder, going.upkeep
     if folder is not None:
         if warning := crowding(places):
@@ -120,15 +122,32 @@ def _run(options: argparse.Namespace, world: Any) -> int:
             },
         )
     saved = going.saved
+    sentry.set_up = False
     for number in range(len(upkeep.done), len(plan.algorithms)):
         keeper = Keeper(upkeep, number, saved)
         upkeep.done.append(_execute(stage, plan, number, folder, keeper))
         saved = None
+        if upkeep.reason is not None:
+            break
     finished = upkeep.done
     if folder is not None:
         _write_results(folder, stage, finished)
+    short = len(finished) < len(plan.algorithms)
+    if upkeep.reason is not None and (short or finished[-1].status == "interrupted"):
+        _tell_interrupted(folder, finished[-1], upkeep.reason)
+        return INTERRUPTED
+    if folder is not None:
+        _draw(folder)
     diverged = any(run.status == "diverged" for run in finished)
     return DIVERGED if diverged else 0
+
+
+def _tell_interrupted(folder: RunFolder | None, run: Finished, reason: str) -> None:
+    if folder is not None:
+        say(
+            f"interrupted ({reason}) after step {run.steps} of {run.label}; go on with "
+            f"--resume {folder.path}"
+        )
 
 
 def _execute(
@@ -197,7 +216,6 @@ def _write_results(folder: RunFolder, stage: Stage, finished: list[Finished]) ->
         if run.status == "diverged":
             say(f"{run.label} diverged: take a smaller step_size or more mix_rounds")
     say(f"run folder: {folder.path}")
-    _draw(folder)
 
 
 def _draw(folder: RunFolder) -> None:

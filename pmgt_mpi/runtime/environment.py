@@ -7,6 +7,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
+from time import monotonic
+
+STARTED = monotonic()
+"""When this process began, or nearly: from here --max-seconds is counted."""
 
 BLAS_THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 

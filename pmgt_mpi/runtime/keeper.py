@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
+from math import inf
 from time import monotonic
 from typing import Any
 
@@ -15,9 +16,13 @@ from pmgt_mpi.runtime.evaluation import Record
 from pmgt_mpi.runtime.execute import Finished
 from pmgt_mpi.runtime.keeping import Keeping
 from pmgt_mpi.runtime.plan import CheckpointPlan
+from pmgt_mpi.runtime.sentry import Sentry
 from pmgt_mpi.runtime.statefile import Numbers, flatten, rebuild
 
 MINUTE = 60.0
+
+MARGIN = 0.5
+"""Seconds before a wall-clock limit that are left for the results."""
 
 
 @dataclass(frozen=True)
@@ -39,14 +44,33 @@ class Upkeep:
         Where checkpoints go, and how often.
     done
         The algorithms that are done; with all their arrays on agent 0 only.
-    saved_at
-        When the last checkpoint was written, or the run began.
+    sentry
+        Knows of signals.
+    deadline
+        When the run is to be over, on the monotonic clock.
+    saved_at, save_seconds
+        When the last checkpoint was written, or the run began; the longest that one
+        took, or a guess before the first.
+    reason
+        Why the run was interrupted, if it was.
     """
 
     checkpoints: Checkpoints
     plan: CheckpointPlan
     done: list[Finished]
+    sentry: Sentry
+    deadline: float = inf
     saved_at: float = field(default_factory=monotonic)
+    save_seconds: float = 0.5
+    reason: str | None = None
+
+    def stop_reason(self, next_seconds: float) -> str | None:
+        """Why this agent would stop now, if the next stretch takes so long."""
+        if self.sentry.asked is not None:
+            return f"{self.sentry.asked} on agent {self.checkpoints.collective.agent}"
+        if monotonic() + next_seconds + self.save_seconds + MARGIN > self.deadline:
+            return f"--max-seconds: the next steps may take {next_seconds:.2g} s"
+        return None
 
 
 class Keeper(Keeping):
@@ -68,10 +92,12 @@ class Keeper(Keeping):
         self.parameters = saved.numbers["parameters"] if saved else None
         self._saved = saved
         self._saved_step = saved.step if saved else -1
+        self._longest = 0.0
 
     def attend(self, agent: Agent, gossip: Gossip, clocks: tuple[Clock, Clock]) -> None:
         """Take charge of streams, counters, and the algorithm's and the other clock."""
         self._agent, self._gossip, self._clocks = agent, gossip, clocks
+        self._went_on = monotonic()
 
     def restore(self, fresh: Any) -> tuple[int, Any, Record] | None:
         """Put back all that was saved; the state gets the kind of a fresh one."""
@@ -98,17 +124,28 @@ class Keeper(Keeping):
         every = self.upkeep.plan.steps
         return every > 0 and step % every == 0
 
-    def word(self, step: int) -> bool:
-        """Whether this agent finds that it is time for a checkpoint."""
-        minutes = (monotonic() - self.upkeep.saved_at) / MINUTE
-        wanted = 0 < self.upkeep.plan.minutes <= minutes
-        return wanted or (step > 0 and self.due(step))
+    def word(self, step: int) -> tuple[bool, str | None]:
+        """Whether this agent wants a checkpoint, and why it wants to stop, if it does.
+
+        The next stretch, up to the next agreement, is judged to take as long as the
+        longest so far.
+        """
+        now = monotonic()
+        self._longest = max(self._longest, now - self._went_on)
+        minutes = (now - self.upkeep.saved_at) / MINUTE
+        save = 0 < self.upkeep.plan.minutes <= minutes
+        save = save or (step > 0 and self.due(step))
+        return save, self.upkeep.stop_reason(self._longest)
 
     def heed(self, words: list[Any], step: int, state: Any, record: Record) -> bool:
-        """Write a checkpoint if one agent finds that it is time."""
-        if any(words) and step != self._saved_step:
+        """Write a checkpoint if one agent wants it; stop if one wants to."""
+        reasons = [reason for _, reason in words if reason is not None]
+        if (reasons or any(save for save, _ in words)) and step != self._saved_step:
             self._save(step, state, record)
-        return False
+        if reasons:
+            self.upkeep.reason = reasons[0]
+        self._went_on = monotonic()
+        return bool(reasons)
 
     def _save(self, step: int, state: Any, record: Record) -> None:
         parts, arrays = flatten(state)
@@ -121,7 +158,8 @@ class Keeper(Keeping):
             "record": record,
             "parameters": self.parameters,
         }
-        upkeep = self.upkeep
+        upkeep, start = self.upkeep, monotonic()
         upkeep.checkpoints.save(self.number, step, numbers, arrays, upkeep.done)
         upkeep.saved_at = monotonic()
+        upkeep.save_seconds = max(upkeep.save_seconds, upkeep.saved_at - start)
         self._saved_step = step

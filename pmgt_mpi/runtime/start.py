@@ -5,11 +5,13 @@ from __future__ import annotations
 import argparse
 import json
 from dataclasses import dataclass
+from math import inf
 from pathlib import Path
 from typing import Any
 
 from pmgt_mpi.collective import Collective
 from pmgt_mpi.runtime.checkpoint import Checkpoints
+from pmgt_mpi.runtime.environment import STARTED
 from pmgt_mpi.runtime.folder import RunFolder, default_path
 from pmgt_mpi.runtime.identity import (
     changed_machines,
@@ -30,6 +32,7 @@ from pmgt_mpi.runtime.resume import (
     refuse,
     wanted_folder,
 )
+from pmgt_mpi.runtime.sentry import Sentry
 from pmgt_mpi.runtime.stage import Stage
 from pmgt_mpi.runtime.terminal import say
 
@@ -115,7 +118,9 @@ class Going:
     history: list[dict[str, Any]]
 
 
-def go(options: argparse.Namespace, beginning: Beginning, stage: Stage) -> Going:
+def go(
+    options: argparse.Namespace, beginning: Beginning, stage: Stage, sentry: Sentry
+) -> Going:
     """Make the run folder, or take up the run that is in it; collective."""
     collective, plan = stage.collective, beginning.plan
     folder: RunFolder | None = None
@@ -144,6 +149,8 @@ def go(options: argparse.Namespace, beginning: Beginning, stage: Stage) -> Going
         Checkpoints(run, folder, collective, here, machines, seals),
         plan.checkpoint,
         [] if found is None else found.done,
+        sentry,
+        deadline=inf if options.max_seconds is None else STARTED + options.max_seconds,
     )
     return Going(folder, upkeep, None if found is None else found.saved, history)
 

@@ -20,6 +20,7 @@ from pmgt_mpi.runtime.keeper import Keeper, Upkeep
 from pmgt_mpi.runtime.keeping import Keeping
 from pmgt_mpi.runtime.plan import AlgorithmPlan, CheckpointPlan, Part, Stop
 from pmgt_mpi.runtime.resume import newest
+from pmgt_mpi.runtime.sentry import Sentry
 from pmgt_mpi.runtime.stage import make_stage, spread_network
 from tests.support.methods import METHODS
 
@@ -86,7 +87,8 @@ def upkeep(stage, folder, every=0, done=()):
         folder[0], folder[1], stage.collective, facts(stage),
         stage.collective.gather(machine()), [],
     )  # fmt: skip
-    return Upkeep(checkpoints, CheckpointPlan(every, 0.0), list(done))
+    sentry = Sentry(stage.collective.agent, has_launcher=False)
+    return Upkeep(checkpoints, CheckpointPlan(every, 0.0), list(done), sentry)
 
 
 def bills(finished):
