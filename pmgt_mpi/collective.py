@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -33,12 +34,19 @@ class Collective:
     ----------
     comm
         An mpi4py communicator in which rank and agent id are the same.
+
+    Attributes
+    ----------
+    entered
+        When the agent began to wait for the others, and nought if it does not: for the
+        watchdog, which looks on from another thread.
     """
 
     def __init__(self, comm: Any) -> None:
         self.comm = comm
         self.agent: int = comm.rank
         self.agents: int = comm.size
+        self.entered = 0.0
 
     def sum(self, array: Array) -> Array:
         """Sum over the agents, in their order; every agent gets the same bits."""
@@ -46,6 +54,7 @@ class Collective:
         total = np.array(local)
         if self.agents == 1:
             return total
+        self.entered = perf_counter()
         if local.size * self.agents <= GATHER_LIMIT:
             parts = (
                 np.empty((self.agents, *local.shape), local.dtype)
@@ -64,11 +73,21 @@ class Collective:
         else:
             self.comm.Send(local, 0)
         self.comm.Bcast(total, root=0)
+        self.entered = 0.0
         return total
 
     def gather(self, value: Any) -> list[Any]:
         """Give every agent the list of all agents' values (small ones: pickled)."""
-        return self.comm.allgather(value)  # type: ignore[no-any-return]
+        self.entered = perf_counter()
+        values: list[Any] = self.comm.allgather(value)
+        self.entered = 0.0
+        return values
+
+    def barrier(self) -> None:
+        """Wait until every agent has come here."""
+        self.entered = perf_counter()
+        self.comm.Barrier()
+        self.entered = 0.0
 
     def max(self, array: Array) -> Array:
         """Largest over the agents, element by element."""
@@ -80,7 +99,10 @@ class Collective:
 
     def from_first(self, value: Any) -> Any:
         """Give every agent the value of agent 0."""
-        return self.comm.bcast(value, root=0)
+        self.entered = perf_counter()
+        value = self.comm.bcast(value, root=0)
+        self.entered = 0.0
+        return value
 
     @contextmanager
     def agreed(self) -> Iterator[None]:

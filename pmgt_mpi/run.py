@@ -28,7 +28,8 @@ OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1. launch/local.sh sets all of this.
 
 EPILOG = """\
 exit codes: 0 done; 1 a rank or a disk failed; 2 wrong input; 3 an algorithm diverged;
-  75 interrupted, go on with --resume.
+  4 an agent was stuck, and the others have waited for it; 75 interrupted: go on with
+  --resume.
 signals: USR1 to mpirun, or TERM, INT or USR1 to a rank, end the run with a checkpoint
   after the step that runs; a second one ends it at once.
 The config's keys are explained in README.md and in the files of configs/; --list says

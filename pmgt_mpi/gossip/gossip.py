@@ -39,6 +39,14 @@ class Gossip:
         The polynomial that `mix` runs.
     exchange
         Class of the exchanges: one is made for each size of message.
+
+    Attributes
+    ----------
+    seconds
+        Spent here so far.
+    entered
+        When the mix that runs began, and nought if none runs: for the watchdog, which
+        looks on from another thread.
     """
 
     def __init__(
@@ -52,6 +60,7 @@ class Gossip:
         self.neighbourhood = neighbourhood
         self.mixing = mixing
         self.seconds = 0.0
+        self.entered = 0.0
         self._make_exchange = exchange
         self._exchanges: dict[tuple[int, np.dtype[Any]], Exchange] = {}
         self._weights: dict[tuple[int, np.dtype[Any]], list[Array]] = {}
@@ -62,25 +71,27 @@ class Gossip:
         """Run `rounds` rounds of the mixing polynomial on x; a new array."""
         if not self.neighbourhood.neighbours or rounds == 0:
             return x.copy()
-        start = perf_counter()
+        start = self.entered = perf_counter()
         weights = self._weights.get((rounds, x.dtype))
         if weights is None:
             weights = self._mixing_weights(rounds, x.dtype)
         mixed = self._exchange(x.size, x.dtype).run(x.reshape(-1), weights)
         self.seconds += perf_counter() - start
+        self.entered = 0.0
         return mixed.reshape(x.shape)
 
     def gossip(self, *arrays: Array) -> tuple[Array, ...]:
         """W x for each array, in one plain round: they share a message."""
         if not self.neighbourhood.neighbours:
             return tuple(array.copy() for array in arrays)
-        start = perf_counter()
+        start = self.entered = perf_counter()
         packed = np.concatenate([array.reshape(-1) for array in arrays])
         row = self._row_of_W.astype(packed.dtype, copy=False)
         mixed = self._exchange(packed.size, packed.dtype).run(packed, [row])
         ends = np.cumsum([array.size for array in arrays])[:-1]
         parts = np.split(mixed, ends)
         self.seconds += perf_counter() - start
+        self.entered = 0.0
         return tuple(
             part.reshape(array.shape) for part, array in zip(parts, arrays, strict=True)
         )

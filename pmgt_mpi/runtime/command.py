@@ -124,7 +124,7 @@ def _run(options: argparse.Namespace, world: Any, sentry: Sentry) -> int:
     saved = going.saved
     sentry.set_up = False
     for number in range(len(upkeep.done), len(plan.algorithms)):
-        keeper = Keeper(upkeep, number, saved)
+        keeper = Keeper(upkeep, number, saved, plan.algorithms[number].label)
         upkeep.done.append(_execute(stage, plan, number, folder, keeper))
         saved = None
         if upkeep.reason is not None:

@@ -178,6 +178,7 @@ def check_config(
         theory_bound=evaluate["theory_bound"],
         accuracy=_accuracy(wanted, f"{origin}: [problem]"),
         checkpoint=CheckpointPlan(**fixed("checkpoint", CheckpointSection)),
+        timeout=run["timeout"],
     )
 
 

@@ -136,7 +136,7 @@ class Evaluator:
             if self.theory_bound is not None:
                 record["theory_bound"] = self.theory_bound(step)
             # Nobody's clock starts again while another agent still evaluates.
-            collective.comm.Barrier()
+            collective.barrier()
         return record
 
     def diverged(self, record: Record) -> bool:

@@ -165,7 +165,7 @@ def execute(
         plan.label, stage.objective(), stage.x0, agent, gossip, clock, bound
     )
     keeping.attend(agent, gossip, (clock, evaluator.evaluation))
-    collective.comm.Barrier()
+    collective.barrier()
     outcome = run_loop(
         algorithm,
         agent,

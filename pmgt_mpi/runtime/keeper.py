@@ -18,6 +18,7 @@ from pmgt_mpi.runtime.keeping import Keeping
 from pmgt_mpi.runtime.plan import CheckpointPlan
 from pmgt_mpi.runtime.sentry import Sentry
 from pmgt_mpi.runtime.statefile import Numbers, flatten, rebuild
+from pmgt_mpi.runtime.watchdog import Watchdog
 
 MINUTE = 60.0
 
@@ -44,8 +45,8 @@ class Upkeep:
         Where checkpoints go, and how often.
     done
         The algorithms that are done; with all their arrays on agent 0 only.
-    sentry
-        Knows of signals.
+    sentry, watchdog
+        The one knows of signals, the other of agents that do not come.
     deadline
         When the run is to be over, on the monotonic clock.
     saved_at, save_seconds
@@ -59,6 +60,7 @@ class Upkeep:
     plan: CheckpointPlan
     done: list[Finished]
     sentry: Sentry
+    watchdog: Watchdog | None = None
     deadline: float = inf
     saved_at: float = field(default_factory=monotonic)
     save_seconds: float = 0.5
@@ -84,10 +86,15 @@ class Keeper(Keeping):
         Of the algorithm in the list.
     saved
         What to go on from; None to begin.
+    label
+        Of the algorithm, for what the watchdog says.
     """
 
-    def __init__(self, upkeep: Upkeep, number: int, saved: Saved | None) -> None:
+    def __init__(
+        self, upkeep: Upkeep, number: int, saved: Saved | None, label: str = ""
+    ) -> None:
         self.upkeep = upkeep
+        self.label = label
         self.number = number
         self.parameters = saved.numbers["parameters"] if saved else None
         self._saved = saved
@@ -98,6 +105,8 @@ class Keeper(Keeping):
         """Take charge of streams, counters, and the algorithm's and the other clock."""
         self._agent, self._gossip, self._clocks = agent, gossip, clocks
         self._went_on = monotonic()
+        if self.upkeep.watchdog is not None:
+            self.upkeep.watchdog.attend(self.label, gossip, self)
 
     def restore(self, fresh: Any) -> tuple[int, Any, Record] | None:
         """Put back all that was saved; the state gets the kind of a fresh one."""
@@ -158,6 +167,7 @@ class Keeper(Keeping):
             "record": record,
             "parameters": self.parameters,
         }
+        self.doing = "a checkpoint"
         upkeep, start = self.upkeep, monotonic()
         upkeep.checkpoints.save(self.number, step, numbers, arrays, upkeep.done)
         upkeep.saved_at = monotonic()

@@ -20,6 +20,11 @@ class Keeping:
     parameters: dict[str, Any] | None = None
     """The algorithm's, as used so far, where a run goes on."""
 
+    step = 0
+    doing = ""
+    """How many steps are done, and what else than a step is being done: the loop writes
+    it down for the watchdog, which looks on from another thread."""
+
     def attend(self, agent: Agent, gossip: Gossip, clocks: tuple[Clock, Clock]) -> None:
         """Take charge of what a checkpoint must hold beside the state."""
 

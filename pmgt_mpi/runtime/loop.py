@@ -74,6 +74,7 @@ def run_loop(
     records: list[Record] = []
 
     def evaluate(step: int) -> Record:
+        keeping.doing = "an evaluation"
         record = evaluator.record(step, algorithm.solution(state))
         records.append(record)
         return record
@@ -88,19 +89,21 @@ def run_loop(
             records.append(record)
         else:
             watch(0, evaluate(0))
-        next_agreement = step + 1
+        next_agreement, keeping.step, keeping.doing = step + 1, step, "an agreement"
         words = collective.gather(keeping.word(step))
         if step < steps and keeping.heed(words, step, state, records[-1]):
             status, steps = "interrupted", step
+        keeping.doing = ""
         while step < steps:
             with clock:
                 state = algorithm.step(agent, state)
-            step += 1
+            keeping.step = step = step + 1
             due = step == steps or (every > 0 and step % every == 0)
             if not due and step < next_agreement and not keeping.due(step):
                 continue
             new = evaluate(step) if due else None
             watch(step, new)
+            keeping.doing = "an agreement"
             verdict, seconds, words = _agree(
                 collective,
                 evaluator,
@@ -114,6 +117,7 @@ def run_loop(
             if keeping.heed(words, step, state, records[-1]) and step < steps:
                 status = "interrupted"
                 break
+            keeping.doing = ""
             next_agreement = step + max(1, int(AGREE_EVERY * step / seconds))
         if records[-1]["step"] != step and status != "interrupted":
             watch(step, evaluate(step))

@@ -122,3 +122,4 @@ class Plan:
     accuracy: Accuracy | None = None
     theory_bound: bool = False
     checkpoint: CheckpointPlan = field(default_factory=CheckpointPlan)
+    timeout: float = 600.0

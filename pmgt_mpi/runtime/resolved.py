@@ -18,7 +18,12 @@ def resolved_config(plan: Plan) -> dict[str, Any]:
     """
     network, data = plan.network, plan.data
     sections: dict[str, Any] = {
-        "run": {"name": plan.name, "seed": plan.seed, "dtype": plan.dtype},
+        "run": {
+            "name": plan.name,
+            "seed": plan.seed,
+            "dtype": plan.dtype,
+            "timeout": plan.timeout,
+        },
         "network": {
             **_named("topology", network.topology),
             "file": _found(plan, network.file),

@@ -16,6 +16,7 @@ class RunSection(Section):
     name: str = "run"
     seed: Annotated[int, Ge(0)] = 1
     dtype: Literal["float64", "float32"] = "float64"
+    timeout: Positive = 600.0
 
 
 class NetworkSection(Section):

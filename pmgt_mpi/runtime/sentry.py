@@ -83,9 +83,9 @@ class Sentry:
         signal.pthread_kill(self._thread.ident, signal.SIGUSR1)
         self._thread.join()
 
-    def end_job(self, code: int, message: str) -> None:
-        """Say why and end all ranks at once."""
-        if self._agent != 0:
+    def end_job(self, code: int, message: str, *, courteous: bool = True) -> None:
+        """Say why and end all ranks at once; agent 0 first, if that is courteous."""
+        if courteous and self._agent != 0:
             sleep(COURTESY)
         os.write(2, f"pmgt_mpi: {message}\n".encode())
         sleep(0.2)  # mpirun drops what it has not read when the job is aborted
@@ -98,7 +98,9 @@ class Sentry:
             received = signal.sigtimedwait(SIGNALS, TICK)
             if self._closing:
                 return
-            if received is not None:
+            # After a SIGSTOP and SIGCONT that outlast the tick, Python gives a number
+            # that is no signal's.
+            if received is not None and received.si_signo in SIGNALS:
                 self._receive(signal.Signals(received.si_signo).name)
             elif self._parent is not None and os.getppid() != self._parent:
                 os._exit(1)  # the launcher was killed: nobody else would end this rank

@@ -35,6 +35,7 @@ from pmgt_mpi.runtime.resume import (
 from pmgt_mpi.runtime.sentry import Sentry
 from pmgt_mpi.runtime.stage import Stage
 from pmgt_mpi.runtime.terminal import say
+from pmgt_mpi.runtime.watchdog import Watchdog
 
 
 @dataclass(frozen=True)
@@ -150,6 +151,7 @@ def go(
         plan.checkpoint,
         [] if found is None else found.done,
         sentry,
+        Watchdog(collective, sentry, plan.timeout),
         deadline=inf if options.max_seconds is None else STARTED + options.max_seconds,
     )
     return Going(folder, upkeep, None if found is None else found.saved, history)

@@ -17,7 +17,8 @@ ALGORITHM = "[[algorithm]] number 0"
         (
             "run",
             {"sed": 3},
-            "[run] has no key 'sed'; did you mean 'seed'? valid: name, seed, dtype",
+            "[run] has no key 'sed'; did you mean 'seed'? "
+            "valid: name, seed, dtype, timeout",
         ),
         (
             "data",

@@ -1,0 +1,114 @@
+"""An agent that does not come is named, and the job ends instead of hanging."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+
+import pytest
+
+from tests.support.resuming import begin, checkpoint_number, ranks_of, wait_for
+from tests.support.running import run_config
+
+STUCK = 4
+FOREVER = ("--set", "stop.steps=1000000", "--set", "run.timeout=2")
+
+
+def messages(result) -> list[str]:
+    """What the watchdog said, line by line."""
+    result.expect(STUCK)
+    assert "Traceback" not in result.stderr
+    start = "pmgt_mpi: "
+    return [s.removeprefix(start) for s in result.stderr.splitlines() if start in s]
+
+
+@pytest.mark.parametrize("rank", [0, 2])
+def test_a_stopped_rank_is_named_first_then_who_waits_for_whom(tmp_path, rank):
+    with begin(tmp_path, *FOREVER) as job:
+        wait_for(job, lambda: checkpoint_number(tmp_path) >= 2)
+        pid = ranks_of(job)[rank]
+        os.kill(pid, signal.SIGSTOP)
+        result = job.wait(20)
+    first, *others = messages(result)
+    assert first.startswith(f"agent {rank} on ")
+    assert f"(process {pid}) is stuck: it gives no answer" in first
+    assert len(others) == 3
+    for line in others:
+        assert " s for agents " in line
+        assert "pmgt-katyushax, step " in line
+    neighbours = [line for line in others if line.startswith(f"agent {(rank + 1) % 4}")]
+    assert f"{rank}" in neighbours[0].partition("for agents")[2]
+
+
+SLOW = '''
+import time
+import numpy as np
+
+
+class Slow:
+    """f_ij(x) = ½ ‖x − a_ij‖²; one agent falls asleep in a value or a gradient."""
+
+    def __init__(self, shard, collective, *, where: str):
+        self.A, self.rows, self.shape = shard.A, shard.rows, (shard.columns,)
+        self.where = where if collective.agent == 1 else ""
+        self.values = self.gradients = 0
+
+    def value(self, x):
+        self.values += 1
+        if self.where == "value" and self.values == 4:
+            time.sleep(60)
+        return float(((self.A - x) ** 2).sum(axis=1).mean() / 2)
+
+    def grad(self, x):
+        self.gradients += 1
+        if self.where == "grad" and self.gradients == 4:
+            time.sleep(60)
+        return x - self.A.mean(axis=0)
+
+    def minibatch_grad(self, x, rows):
+        return x - self.A[rows].mean(axis=0)
+'''
+
+TEXT = """
+[run]
+timeout = 2
+[data]
+source = "bernoulli"
+rows = 60
+columns = 4
+[problem]
+kind = "slow:Slow"
+where = "{where}"
+[[algorithm]]
+name = "pg-extra"
+step_size = 0.5
+"""
+
+
+@pytest.mark.parametrize(
+    ("where", "doing"),
+    [("value", "an evaluation of pg-extra, step 2"), ("grad", "pg-extra, step 4")],
+)
+def test_an_agent_that_is_at_work_for_too_long_is_named(tmp_path, where, doing):
+    (tmp_path / "slow.py").write_text(SLOW)
+    text = TEXT.format(where=where)
+    result = run_config(tmp_path, text, ranks=3, more=("--allow-plugins",))
+    first, *others = messages(result)
+    assert first.startswith("agent 1 on ")
+    assert f"it is still at work in {doing} " in first
+    assert "raise [run] timeout, now 2 s" in first
+    assert [line[: len("agent 0")] for line in others] == ["agent 0", "agent 2"]
+    assert result.seconds < 20
+
+
+def test_a_job_that_is_stopped_as_a_whole_and_goes_on_has_not_waited(tmp_path):
+    with begin(tmp_path, *FOREVER) as job:
+        wait_for(job, lambda: checkpoint_number(tmp_path) >= 2)
+        ranks = ranks_of(job).values()
+        for number, seconds in [(signal.SIGSTOP, 4.0), (signal.SIGCONT, 3.0)]:
+            for pid in ranks:
+                os.kill(pid, number)
+            time.sleep(seconds)
+        number = checkpoint_number(tmp_path)
+        wait_for(job, lambda: checkpoint_number(tmp_path) > number)
