@@ -8,8 +8,11 @@ import tomllib
 
 import pytest
 
+from pmgt_mpi.algorithms import ALGORITHMS
+from pmgt_mpi.algorithms.traits import Traits
 from pmgt_mpi.runtime.config import check_config
 from tests.launcher import ROOT, mpirun
+from tests.support.methods import TRAITS
 
 README = (ROOT / "README.md").read_text()
 
@@ -52,3 +55,25 @@ def test_the_readme_config_runs(tmp_path):
     (tmp_path / "config.toml").write_text(block("config"))
     arguments = ["-m", "pmgt_mpi.run", "--config", "config.toml", "--out", "out"]
     mpirun(4, [*arguments, "--set", "stop.steps=3"], cwd=tmp_path).expect(0)
+
+
+CLASSES = {
+    "components": "convex f_ij",
+    "agents": "convex f_i",
+    "mean": "nonconvex f_ij",
+}
+
+
+def row_of(name: str, traits: Traits) -> str:
+    """The line of the README's table for one method."""
+    cost = traits.cost
+    setting = CLASSES[traits.convex] + (", one machine" if traits.alone else "")
+    rounds = f"`{cost.rounds}`" + (" of 2 vectors" if cost.vectors == 2 else "")
+    prox = "yes" if traits.proximal else ""
+    cells = (f"`{name}`", setting, prox, f"`{cost.gradients}`", rounds, traits.source)
+    return "| " + " | ".join(cells) + " |"
+
+
+@pytest.mark.parametrize("name", ALGORITHMS)
+def test_the_table_of_methods_says_what_they_say_of_themselves(name):
+    assert row_of(name, TRAITS[name]) in README.splitlines()
