@@ -90,6 +90,7 @@ def _run(options: argparse.Namespace, world: Any, sentry: Sentry) -> int:
     plan = beginning.plan
     stage = build_stage(plan, world)
     places = first.gather(place())
+    neighbours = stage.collective.gather(stage.neighbourhood.neighbours)
     going = go(options, beginning, stage, sentry)
     folder, upkeep = going.folder, going.upkeep
     if folder is not None:
@@ -115,6 +116,7 @@ def _run(options: argparse.Namespace, world: Any, sentry: Sentry) -> int:
                 "resumed": going.history,
                 "setup_seconds": time.perf_counter() - start,
                 "network": asdict(stage.network),
+                "neighbours": neighbours,
                 "constants": stage.constants and asdict(stage.constants),
                 "epsilon_f": stage.epsilon_f,
                 "rows": stage.rows,

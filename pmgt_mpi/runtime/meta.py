@@ -28,6 +28,7 @@ def circumstances() -> dict[str, Any]:
         "commit": commit(Path(pmgt_mpi.__file__).parent.parent),
         "started": datetime.now(UTC).isoformat(timespec="seconds"),
         "command": sys.argv,
+        "pid": os.getpid(),
         "python": platform.python_version(),
         "packages": {name: _version(name) for name in PACKAGES},
         "mpi": MPI.Get_library_version().split("\n")[0].strip("\0 "),

@@ -120,8 +120,20 @@ def test_summary_and_meta(finished):
     assert meta["schema"] == 1
     assert meta["seed"] == 3
     assert len(meta["hosts"]) == 4
+    assert meta["neighbours"] == [[1, 3], [0, 2], [1, 3], [0, 2]]
+    assert meta["pid"] > 1
     assert "Open MPI" in meta["mpi"] or "MPICH" in meta["mpi"]
     assert meta["reference_residual"] < 1e-13
+
+
+def test_the_summary_is_written_last(finished):
+    _, left = finished
+    written = {
+        path.name: path.stat().st_mtime_ns
+        for path in left.path.iterdir()
+        if path.name != "convergence.png"
+    }
+    assert written["summary.json"] == max(written.values())
 
 
 def test_the_solution_is_the_average_of_the_agents(finished):
