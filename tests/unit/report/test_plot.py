@@ -13,7 +13,9 @@ pytest.importorskip("matplotlib", reason="matplotlib is missing: the extra 'repo
 from matplotlib.figure import Figure
 
 from pmgt_mpi.report import plot
-from pmgt_mpi.report.plot import AXES, COLOURS, plot_run, spread
+from pmgt_mpi.report.panel import spread
+from pmgt_mpi.report.plot import AXES, plot_run
+from pmgt_mpi.report.style import COLOURS
 
 
 @pytest.fixture

@@ -1,0 +1,66 @@
+"""One look for all pictures: colours that colour-blind people can tell apart."""
+
+from __future__ import annotations
+
+from typing import Any
+
+INK = "#1f2328"
+"""Text and nodes; in the palette it takes the place of pure black."""
+
+BLUE = "#0072b2"
+
+COLOURS = (BLUE, "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", INK)
+"""Okabe and Ito's palette, which colour-blind people can tell apart."""
+
+DASHES: tuple[tuple[float, ...], ...] = (
+    (), (7, 1.5, 1.5, 1.5), (1.5, 1.5), (7, 1.5, 1.5, 1.5, 1.5, 1.5), (10, 2), (4, 3),
+)  # fmt: skip
+"""Lengths of strokes and gaps in line widths; a full line has none."""
+
+BOUND_DASHES = (4, 3)
+"""Of a line that theory gives: thinner than what was measured, and broken."""
+
+FAINT = "#8c959f"
+"""Axes, ticks and edges: there to be looked past."""
+
+GRID = "#e4e7eb"
+
+PAPER = "#ffffff"
+
+SHARES = {
+    "compute": BLUE,
+    "communication": "#e69f00",
+    "evaluation": "#b8bec6",
+}
+"""Colours of the shares of a rank's time."""
+
+RC: Any = {
+    "font.size": 10,
+    "axes.labelsize": 10,
+    "axes.labelcolor": INK,
+    "axes.edgecolor": FAINT,
+    "axes.linewidth": 0.8,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "axes.titlesize": 11,
+    "axes.titlelocation": "left",
+    "axes.titlecolor": INK,
+    "grid.color": GRID,
+    "grid.linewidth": 0.8,
+    "xtick.color": FAINT,
+    "ytick.color": FAINT,
+    "xtick.labelcolor": INK,
+    "ytick.labelcolor": INK,
+    "xtick.labelsize": 9,
+    "ytick.labelsize": 9,
+    "text.color": INK,
+    "lines.linewidth": 1.8,
+    "legend.frameon": False,
+    "legend.fontsize": 9,
+    "savefig.dpi": 200,
+    "savefig.facecolor": PAPER,
+    "svg.fonttype": "path",
+}
+"""Settings of matplotlib; letters are drawn as paths, as fonts differ by machine."""
