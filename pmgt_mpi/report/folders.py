@@ -36,7 +36,15 @@ META_KEYS = ("schema", "hosts", "network", "started")
 
 
 class EmptyRunError(UserError):
-    """A run that has not evaluated anything yet: worth waiting for."""
+    """A run that has not evaluated anything yet: worth waiting for, if it lives."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(
+            f"{path}: metrics.jsonl is empty; the run is still being set up, or it "
+            "ended before its first evaluation"
+        )
+        # meta.json is written when the set-up is done.
+        self.killed = (path / "meta.json").exists() and was_killed(_meta(path))
 
 
 @dataclass(frozen=True)
@@ -122,10 +130,7 @@ def read_run(path: Path) -> Run:
     summary = _summary(path)
     records = read_records(metrics)
     if not records:
-        raise EmptyRunError(
-            f"{path}: metrics.jsonl is empty; the run is still being set up, or it "
-            "ended before its first evaluation"
-        )
+        raise EmptyRunError(path)
     check_keys(metrics, records, RECORD_KEYS)
     traces: dict[str, list[Record]] = {}
     for record in records:

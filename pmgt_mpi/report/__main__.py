@@ -1,0 +1,100 @@
+"""The command: ``python -m pmgt_mpi.report RUN_FOLDER…``."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from pmgt_mpi import __version__
+from pmgt_mpi.errors import UserError
+from pmgt_mpi.report.curves import curves_of
+from pmgt_mpi.report.folders import read_run
+from pmgt_mpi.report.follow import follow
+from pmgt_mpi.report.formats import FORMATS
+from pmgt_mpi.report.targets import require_reached
+from pmgt_mpi.report.write import different, write_report
+from pmgt_mpi.runtime.terminal import say
+
+DESCRIPTION = """\
+Report one run, or compare several: a page that needs nothing else (report.html), with
+the curves, the cost to reach 1e-2, 1e-4 …, the gossip graph, the time of each rank and
+the config, and every picture as PNG and SVG. No MPI is needed, and the run may still be
+going on.
+
+  python -m pmgt_mpi.report runs/quickstart-20261118-041002
+  python -m pmgt_mpi.report runs/one runs/two --out comparison
+  python -m pmgt_mpi.report runs/one --format markdown
+"""
+
+EPILOG = "exit codes: 0 done; 2 wrong input, such as a folder that is broken."
+
+
+def parse(arguments: list[str] | None) -> argparse.Namespace:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(
+        prog="python -m pmgt_mpi.report",
+        description=DESCRIPTION,
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("folders", metavar="RUN_FOLDER", type=Path, nargs="+")
+    parser.add_argument(
+        "--out",
+        metavar="DIR",
+        type=Path,
+        help="where the page and the pictures go (default: the folder report in the "
+        "run folder; of several runs, in the current folder)",
+    )
+    parser.add_argument(
+        "--format",
+        choices=FORMATS,
+        help="print the table of costs alone, and draw nothing",
+    )
+    parser.add_argument(
+        "--follow",
+        action="store_true",
+        help="draw again while the runs go on, until all have ended",
+    )
+    parser.add_argument(
+        "--every",
+        metavar="SECONDS",
+        type=float,
+        default=5.0,
+        help="with --follow: seconds between two looks (default: 5)",
+    )
+    parser.add_argument("--version", action="version", version=__version__)
+    options = parser.parse_args(arguments)
+    if not options.every > 0:
+        parser.error(f"--every {options.every:g}: expected a number above 0")
+    if options.format and options.follow:
+        parser.error("--follow draws, and --format does not: choose one of them")
+    return options
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the command; give the exit code."""
+    options = parse(arguments)
+    try:
+        folders = different(options.folders)
+        if options.format:
+            rows = require_reached(curves_of([read_run(path) for path in folders]))
+            sys.stdout.write(FORMATS[options.format](rows))
+            return 0
+        single = folders[0] / "report" if len(folders) == 1 else Path("report")
+        out = options.out or single
+        if options.follow:
+            follow(folders, out, options.every)
+        else:
+            page = write_report([read_run(path) for path in folders], out)
+            say(f"report: {page}")
+    except UserError as error:
+        sys.stderr.write(f"pmgt_mpi: error: {error}\n")
+        return error.exit_code
+    except KeyboardInterrupt:
+        return 130
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,56 @@
+"""Drawing a report again and again while its runs go on."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from pmgt_mpi.report.folders import EmptyRunError, Run, read_run
+from pmgt_mpi.report.write import write_report
+from pmgt_mpi.runtime.terminal import say
+
+SHARE = 0.2
+"""Of the time that drawing may take: the runs need the cores more."""
+
+
+def follow(folders: Sequence[Path], out: Path, every: float) -> None:
+    """Write the report whenever there is something new, until all runs have ended.
+
+    Parameters
+    ----------
+    every
+        Seconds between two looks; more where drawing takes long.
+    """
+    drawn: object = None
+    waiting = False
+    while True:
+        start = time.monotonic()
+        try:
+            runs = [read_run(path) for path in folders]
+        except EmptyRunError as error:
+            if error.killed:
+                raise
+            if not waiting:
+                say(f"waiting: {error}")
+            waiting = True
+            time.sleep(every)
+            continue
+        over = all(run.ended or run.killed for run in runs)
+        news = (over, [_length(run) for run in runs])
+        if news != drawn:
+            page = write_report(runs, out, refresh=None if over else every)
+            if drawn is None and not over:
+                say(f"report: {page} (drawn again until the run ends; Ctrl-C stops)")
+            drawn = news
+        if over:
+            say(f"report: {page}")
+            for run in runs:
+                if run.killed:
+                    say(f"note: {run.path} ended without a summary: it was killed")
+            return
+        time.sleep(max(every, (time.monotonic() - start) / SHARE))
+
+
+def _length(run: Run) -> tuple[int, bool]:
+    return sum(map(len, run.traces.values())), run.ended
