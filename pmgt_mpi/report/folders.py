@@ -173,7 +173,9 @@ def was_killed(meta: dict[str, Any]) -> bool:
         return True
     except PermissionError:  # it is there, and another user's
         return False
-    return False
+    stat = Path(f"/proc/{pid}/stat")
+    # Dead, but nobody has asked for its exit code: in a container perhaps nobody will.
+    return stat.exists() and stat.read_text().rpartition(")")[2].split()[0] == "Z"
 
 
 def _summary(path: Path) -> dict[str, Record] | None:

@@ -20,12 +20,12 @@ def follow(folders: Sequence[Path], out: Path, every: float) -> None:
     Parameters
     ----------
     every
-        Seconds between two looks; more where drawing takes long.
+        Seconds between two looks. Where drawing takes long, not every look leads to a
+        new page; the end of the runs always does.
     """
     drawn: object = None
-    waiting = False
+    waiting, rest = False, 0.0
     while True:
-        start = time.monotonic()
         try:
             runs = [read_run(path) for path in folders]
         except EmptyRunError as error:
@@ -38,18 +38,20 @@ def follow(folders: Sequence[Path], out: Path, every: float) -> None:
             continue
         over = all(run.ended or run.killed for run in runs)
         news = (over, [_length(run) for run in runs])
-        if news != drawn:
+        if news != drawn and (over or time.monotonic() >= rest):
+            start = time.monotonic()
             page = write_report(runs, out, refresh=None if over else every)
             if drawn is None and not over:
                 say(f"report: {page} (drawn again until the run ends; Ctrl-C stops)")
             drawn = news
+            rest = time.monotonic() + (time.monotonic() - start) / SHARE
         if over:
             say(f"report: {page}")
             for run in runs:
                 if run.killed:
                     say(f"note: {run.path} ended without a summary: it was killed")
             return
-        time.sleep(max(every, (time.monotonic() - start) / SHARE))
+        time.sleep(every)
 
 
 def _length(run: Run) -> tuple[int, bool]:

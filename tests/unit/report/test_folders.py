@@ -71,8 +71,10 @@ def test_a_run_that_goes_on_and_is_writing_a_line(tmp_path):
 def test_a_run_that_was_killed_and_one_that_was_not(tmp_path):
     gone = subprocess.Popen([sys.executable, "-c", ""])
     gone.wait()
+    unasked = subprocess.Popen([sys.executable, "-c", ""])
+    os.waitid(os.P_PID, unasked.pid, os.WEXITED | os.WNOWAIT)
     hosts = [socket.gethostname()] * 4
-    for pid, killed in ((gone.pid, True), (os.getpid(), False)):
+    for pid, killed in ((gone.pid, True), (unasked.pid, True), (os.getpid(), False)):
         path = write_run(
             tmp_path / str(pid), trace("one", [1.0]), ended=False, hosts=hosts, pid=pid
         )
@@ -81,6 +83,7 @@ def test_a_run_that_was_killed_and_one_that_was_not(tmp_path):
         assert run.status("one") == ("killed" if killed else "running")
         (path / "summary.json").write_text("written meanwhile")
         assert not run.killed
+    unasked.wait()
     far = write_run(tmp_path / "far", trace("one", [1.0]), ended=False, pid=gone.pid)
     assert not read_run(far).killed, "on another host nothing can be said"
 
