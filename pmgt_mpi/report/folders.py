@@ -13,26 +13,20 @@ from pmgt_mpi.errors import UserError
 from pmgt_mpi.report.reading import (
     Record,
     broken,
-    check_keys,
     read_json,
     read_records,
     read_table,
     read_text,
 )
+from pmgt_mpi.report.shapes import CONFIG, META, RECORDS, SUMMARIES, check_shape
 from pmgt_mpi.runtime.folder import SCHEMA
 
 COSTS = ("gradients", "rounds", "messages", "bytes", "seconds")
 """What a record says that it has cost to come so far."""
 
-RECORD_KEYS = (
-    "algorithm", "step", *COSTS, "objective", "relative_suboptimality", "consensus",
-)  # fmt: skip
-
 RANK_KEYS = (
     "algorithm", "agent", "compute_seconds", "comm_seconds", "evaluation_seconds",
 )  # fmt: skip
-
-META_KEYS = ("schema", "hosts", "network", "started")
 
 
 class EmptyRunError(UserError):
@@ -112,7 +106,7 @@ class Run:
 
     def to_come(self) -> list[str]:
         """Labels of the algorithms that have not begun."""
-        labels = [part["label"] for part in self.config.get("algorithm", [])]
+        labels = [part["label"] for part in self.config["algorithm"]]
         return [label for label in labels if label not in self.traces]
 
 
@@ -131,7 +125,7 @@ def read_run(path: Path) -> Run:
     records = read_records(metrics)
     if not records:
         raise EmptyRunError(path)
-    check_keys(metrics, records, RECORD_KEYS)
+    check_shape(metrics, records, RECORDS)
     traces: dict[str, list[Record]] = {}
     for record in records:
         traces.setdefault(record["algorithm"], []).append(record)
@@ -141,6 +135,7 @@ def read_run(path: Path) -> Run:
         config = tomllib.loads(config_text)
     except tomllib.TOMLDecodeError as error:
         raise broken(path / "config.toml", str(error)) from None
+    check_shape(path / "config.toml", config, CONFIG)
     for label, told in (summary or {}).items():
         last = traces[label][-1]["step"] if label in traces else "none"
         if last != told["step"]:
@@ -151,7 +146,7 @@ def read_run(path: Path) -> Run:
             )
     return Run(
         path=path,
-        name=str(config.get("run", {}).get("name", path.name)),
+        name=str(config["run"].get("name", path.name)),
         traces=traces,
         meta=meta,
         config=config,
@@ -182,31 +177,30 @@ def _summary(path: Path) -> dict[str, Record] | None:
     if not (path / "summary.json").exists():
         return None
     summaries = read_json(path, "summary.json")
-    if not isinstance(summaries, list):
-        raise broken(path / "summary.json", "it is not a list of algorithms")
-    check_keys(path / "summary.json", summaries, ("algorithm", "status", "step"))
+    check_shape(path / "summary.json", summaries, SUMMARIES)
     return {summary["algorithm"]: summary for summary in summaries}
 
 
 def _meta(path: Path) -> dict[str, Any]:
     meta = read_json(path, "meta.json")
-    if not isinstance(meta, dict) or not all(key in meta for key in META_KEYS):
-        raise broken(path / "meta.json", f"expected the keys {', '.join(META_KEYS)}")
+    check_shape(path / "meta.json", meta, META)
     if meta["schema"] > SCHEMA:
         raise UserError(
             f"{path} was written by a newer pmgt_mpi (schema {meta['schema']}, this "
             f"one reads up to {SCHEMA}); report it with that version"
         )
-    return meta
+    return dict(meta)
 
 
 def _edges(path: Path, meta: dict[str, Any]) -> list[tuple[int, int]] | None:
     """Of meta.json; folders of earlier versions have them in edges.csv alone."""
-    if "neighbours" in meta:
+    if meta.get("neighbours") is not None:
         pairs = [(i, j) for i, row in enumerate(meta["neighbours"]) for j in row]
     elif (path / "edges.csv").exists():
         rows = read_table(path, "edges.csv", ("agent", "neighbour"))
         pairs = [(int(row["agent"]), int(row["neighbour"])) for row in rows]
     else:
         return [] if len(meta["hosts"]) == 1 else None
+    if any(j >= len(meta["hosts"]) for pair in pairs for j in pair):
+        raise broken(path, "an agent has a neighbour that is none of the agents")
     return sorted({(i, j) for i, j in pairs if i < j})

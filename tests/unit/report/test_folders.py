@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import re
+import shutil
 import socket
 import subprocess
 import sys
@@ -12,7 +14,10 @@ import sys
 import pytest
 
 from pmgt_mpi.errors import UserError
+from pmgt_mpi.report.curves import curves_of
 from pmgt_mpi.report.folders import EmptyRunError, read_run
+from pmgt_mpi.report.formats import FORMATS
+from pmgt_mpi.report.targets import reached
 from tests.support.run_folders import trace, write_run
 
 
@@ -141,13 +146,13 @@ def test_a_run_without_an_evaluation(tmp_path):
         ("metrics.jsonl", "3\n", r"metrics.jsonl is broken: line 1 is not a record"),
         ("metrics.jsonl", b"\xff\n", r"metrics.jsonl is broken: it is not text \(inv"),
         ("meta.json", '{"schema": 1,', r"RUN/meta.json is broken: line 1: Expecting"),
-        ("meta.json", "{}", r"meta.json is broken: expected the keys schema, hosts"),
+        ("meta.json", "{}", r"meta.json is broken: it lacks 'schema'"),
         ("meta.json", None, r"RUN has no meta.json: the run folder is not whole; copy"),
         ("config.toml", "[run", r"RUN/config.toml is broken: Expected '\]' at"),
         ("config.toml", None, r"RUN has no config.toml: the run folder is not whole"),
         ("summary.json", "[", r"RUN/summary.json is broken: line 1: Expecting value"),
-        ("summary.json", "{}", r"summary.json is broken: it is not a list of algor"),
-        ("summary.json", "[]", r"summary.json is broken: it has no rows"),
+        ("summary.json", "{}", r"summary.json is broken: the whole: input should"),
+        ("summary.json", "[]", r"summary.json is broken: the whole: list should h"),
         ("summary.json", "[{}]", r"summary.json is broken: record 1 lacks 'algorithm'"),
         ("ranks.csv", None, r"RUN has no ranks.csv: the run folder is not whole; copy"),
         ("ranks.csv", "", r"RUN/ranks.csv is broken: it has no rows"),
@@ -167,6 +172,56 @@ def test_broken_files_are_named_with_what_is_wrong(whole, name, content, expecte
     text = complaint(whole)
     assert re.search(expected, text), text
     assert "; copy " in text
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "expected"),
+    [
+        ("hosts", [], "meta.json is broken: hosts: list should have at least 1 item"),
+        ("hosts", "vm", "meta.json is broken: hosts: input should be a valid list"),
+        ("pid", -1, "meta.json is broken: pid: input should be greater than or equal"),
+        ("pid", 10**30, "meta.json is broken: pid: input should be less than or eq"),
+        (
+            "network",
+            {"lambda_2": "x"},
+            "network, lambda_2: input should be a valid num",
+        ),
+        ("neighbours", [[1, 9]], "an agent has a neighbour that is none of the agents"),
+    ],
+)
+def test_values_of_another_kind(whole, key, value, expected):
+    meta = json.loads((whole / "meta.json").read_text())
+    (whole / "meta.json").write_text(json.dumps({**meta, key: value}))
+    assert expected in complaint(whole)
+
+
+def test_no_damage_leads_to_a_traceback(whole, tmp_path):
+    """Files cut, values exchanged, bytes overwritten: it is read, or it is told."""
+    rng = random.Random(1)
+    names = ("metrics.jsonl", "meta.json", "config.toml", "summary.json", "ranks.csv")
+    wrong = (b"null", b'"x"', b"[]", b"{}", b"-1", b"1e999", b"NaN", b"9" * 40)
+    outcomes = set()
+    for number in range(400):
+        path = shutil.copytree(whole, tmp_path / str(number))
+        file = path / rng.choice(names)
+        content = file.read_bytes()
+        spot = rng.choice(list(re.finditer(rb'[\d.]+|"[^"]*"|\[', content)))
+        file.write_bytes(
+            rng.choice(
+                (
+                    content[: rng.randrange(len(content))],
+                    content[: spot.start()] + rng.choice(wrong) + content[spot.end() :],
+                    content[: spot.start()] + rng.randbytes(3) + content[spot.end() :],
+                )
+            )
+        )
+        try:
+            run = read_run(path)
+            FORMATS["csv"](reached(curves_of([run])))
+            outcomes.add("read")
+        except UserError as error:
+            outcomes.add("told" if str(path) in str(error) else f"no path: {error}")
+    assert outcomes == {"read", "told"}
 
 
 def test_metrics_that_end_before_the_summary_does(whole):
