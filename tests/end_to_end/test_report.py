@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import html
 import json
+import os
 import re
+import signal
 import sys
 import time
 
@@ -175,6 +177,8 @@ def test_a_run_that_is_killed_can_be_reported(tmp_path):
         while not metrics.exists() or metrics.stat().st_size < 5000:
             assert time.monotonic() < deadline
             time.sleep(0.02)
+        for pid in job.processes():  # a softer end would be an interruption
+            os.kill(pid, signal.SIGKILL)
         job.kill()
     result = report(tmp_path / "out", "--format", "csv").expect(0)
     assert ",pmgt-katyushax,killed," in result.stdout
