@@ -308,6 +308,7 @@ def pack_finished(run: Finished) -> tuple[Numbers, dict[str, Any]]:
         "record": run.records[-1],
         "ranks": run.ranks,
         "edges": run.edges,
+        "advice": run.advice,
     }
     return numbers, {"x": run.x, "x_agents": run.x_agents}
 
@@ -327,4 +328,5 @@ def unpack_finished(numbers: Numbers, arrays: dict[str, Any]) -> Finished:
         x_agents=arrays["x_agents"],
         ranks=numbers["ranks"],
         edges=numbers["edges"],
+        advice=numbers["advice"],
     )

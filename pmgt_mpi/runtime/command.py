@@ -197,6 +197,7 @@ def _write_results(folder: RunFolder, stage: Stage, finished: list[Finished]) ->
             "lambda_2": stage.network.lambda_2,
             "parameters": run.parameters,
             "notes": run.notes,
+            **({} if run.advice is None else {"advice": run.advice}),
         }
         for run in finished
     ]
@@ -215,8 +216,8 @@ def _write_results(folder: RunFolder, stage: Stage, finished: list[Finished]) ->
     folder.close()
     say(summary_table(summaries))
     for run in finished:
-        if run.status == "diverged":
-            say(f"{run.label} diverged: take a smaller step_size or more mix_rounds")
+        if run.advice is not None:
+            say(run.advice)
     say(f"run folder: {folder.path}")
 
 
@@ -229,4 +230,7 @@ def _draw(folder: RunFolder) -> None:
             raise
         say("no plot: matplotlib is missing (pip install 'pmgt_mpi[report]')")
         return
-    say(f"plot: {plot_run(folder.path)}")
+    try:
+        say(f"plot: {plot_run(folder.path)}")
+    except OSError as error:
+        say(f"no plot: {folder.path}: {error.strerror}")

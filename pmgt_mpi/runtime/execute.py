@@ -15,6 +15,7 @@ from pmgt_mpi.agent import Agent
 from pmgt_mpi.algorithms.base import Algorithm, Setting
 from pmgt_mpi.gossip.gossip import Gossip
 from pmgt_mpi.gossip.polynomials import Mixing, rounds_for
+from pmgt_mpi.runtime.advice import advice
 from pmgt_mpi.runtime.clock import Clock
 from pmgt_mpi.runtime.evaluation import Evaluator, Record
 from pmgt_mpi.runtime.keeping import Keeping
@@ -51,6 +52,8 @@ class Finished:
         All agents' iterates, one row each; on agent 0 only.
     ranks, edges
         Rows of ranks.csv and edges.csv; on every agent.
+    advice
+        What to change, if it diverged.
     """
 
     label: str
@@ -65,6 +68,7 @@ class Finished:
     x_agents: Array | None
     ranks: list[dict[str, Any]]
     edges: list[dict[str, Any]]
+    advice: str | None = None
 
 
 def setting_of(stage: Stage, plan: AlgorithmPlan) -> Setting:
@@ -194,6 +198,11 @@ def execute(
         x_agents=_stacked(stage, x),
         ranks=ranks,
         edges=edges,
+        advice=(
+            advice(plan.label, algorithm, setting)
+            if outcome.status == "diverged"
+            else None
+        ),
     )
     gossip.close()
     comm.Free()

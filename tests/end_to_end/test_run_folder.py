@@ -206,7 +206,12 @@ def test_an_algorithm_that_diverges_leaves_the_others_running(tmp_path):
         "pg-extra": "diverged",
         "nids": "budget",
     }
-    assert "pg-extra diverged: take a smaller step_size" in result.stdout
+    said = "pg-extra diverged: take a smaller step_size (1e+03 was used, the theory "
+    (line,) = [s for s in result.stdout.splitlines() if s.startswith(said)]
+    assert left.summary[2]["advice"] == line
+    theory = float(line.partition("gives ")[2].partition(")")[0])
+    assert 0 < theory < 1e3
+    assert "advice" not in left.summary[0]
     assert "Traceback" not in result.stderr
 
 
