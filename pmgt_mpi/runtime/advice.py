@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import asdict, replace
-from typing import Any
+from typing import Any, get_type_hints
 
 from pmgt_mpi.algorithms.base import Algorithm, Setting
 from pmgt_mpi.errors import UserError
+from pmgt_mpi.options import AutoStep
 
 
 def advice(label: str, algorithm: Algorithm, setting: Setting) -> str:
@@ -33,12 +34,14 @@ def advice(label: str, algorithm: Algorithm, setting: Setting) -> str:
 
 
 def _beside(algorithm: Any, setting: Setting) -> str:
-    """The step that was used, and the theory's."""
+    """The step that was used, and the theory's, or auto's where there is no theory."""
     used = f"{algorithm.step_size:.3g} was used"
+    allowed = get_type_hints(type(algorithm), include_extras=True)["step_size"]
+    word, whose = ("auto", "auto") if allowed == AutoStep else ("theory", "the theory")
     try:
-        step = replace(algorithm, step_size="theory").resolve(setting).step_size
+        step = replace(algorithm, step_size=word).resolve(setting).step_size
     except UserError as error:
-        return f"{used}; the theory's cannot be told: {error}"
+        return f"{used}; {whose}'s cannot be told: {error}"
     if isinstance(step, str):
         return used
-    return f"{used}, the theory gives {step:.3g}"
+    return f"{used}, {whose} gives {step:.3g}"

@@ -46,6 +46,16 @@ def test_nids_gives_one_over_L():
     )
 
 
+def test_gt_svrg_has_no_theory_here_and_tells_autos_step():
+    here = setting()
+    auto = ALGORITHMS.load("gt-svrg")().resolve(here)
+    told = advice("gt-svrg", replace(auto, step_size=9.0), here)
+    assert told == (
+        "gt-svrg diverged: take a smaller step_size (9 was used, auto gives "
+        f"{auto.step_size:.3g})"
+    )
+
+
 def test_where_there_is_no_theory():
     told = "a diverged: take a smaller step_size (2 was used; the theory's cannot be "
     assert advice("a", NoTheory(), setting()) == told + "told: the paper gives none)"
