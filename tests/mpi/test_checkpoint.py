@@ -78,6 +78,7 @@ def run(stage, name, keeping, steps=STEPS):
         stop=Stop(),
         exchange=Part("persistent", EXCHANGES.address("persistent")),
         watch=lambda step, record: None,  # noqa: ARG005
+        tell=lambda note: None,  # noqa: ARG005
         keeping=keeping,
     )
 
