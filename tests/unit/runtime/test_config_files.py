@@ -11,6 +11,8 @@ from pmgt_mpi.algorithms import ALGORITHMS
 from pmgt_mpi.errors import UserError
 from pmgt_mpi.runtime.config import check_config, override, read_config, read_toml
 from pmgt_mpi.runtime.resolved import resolved_config
+from tests.launcher import ROOT
+from tests.support.methods import ON_NETWORKS, TRAITS
 from tests.unit.runtime.configs import config, plan_of
 
 
@@ -195,3 +197,19 @@ def test_a_resolved_config_has_every_default_written_out():
     ]  # fmt: skip
     assert sections["stop"] == {"steps": 1000}
     assert sections["problem"] == {"kind": "ridge", "l2": 0.0}
+
+
+@pytest.mark.parametrize(
+    "path",
+    sorted((ROOT / "configs/every-method").iterdir()),
+    ids=lambda path: path.stem,
+)
+def test_a_config_of_every_method_has_every_method_that_it_can(path):
+    plan = read_config(path)
+    plain = plan.regularizer.name == "none"
+    assert [one.method.name for one in plan.algorithms] == [
+        name for name in ON_NETWORKS if plain or TRAITS[name].proximal
+    ]
+    for one in plan.algorithms:
+        method = ALGORITHMS.load(one.method.name)
+        assert method(**one.method.options) == method(), "not everything is auto"
