@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from pathlib import Path
+from tokenize import TokenError
 from types import TracebackType
 from typing import Any, Self
 
@@ -32,7 +33,7 @@ class NpyFile:
     def __init__(self, path: Path, name: str) -> None:
         try:
             whole = np.lib.format.open_memmap(path, mode="r")
-        except (ValueError, EOFError) as error:
+        except (ValueError, EOFError, SyntaxError, TokenError) as error:
             raise UserError(
                 f"{name} is not a whole .npy file of numbers ({error}); "
                 "write it with numpy.save, allow_pickle=False"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
+from tokenize import TokenError
 from typing import Any
 from zipfile import BadZipFile
 
@@ -30,7 +31,9 @@ def read_matrix(path: Path) -> Matrix:
             return as_matrix(sparse.load_npz(path), str(path))
     except OSError as error:
         raise unreadable(path, error) from error
-    except (ValueError, EOFError, BadZipFile, KeyError) as error:
+    except (
+        ValueError, EOFError, BadZipFile, KeyError, SyntaxError, TokenError,
+    ) as error:  # fmt: skip
         expected = "numpy.save" if suffix == ".npy" else "scipy.sparse.save_npz"
         raise UserError(
             f"{path}: not a file of {expected} ({error}); write W with {expected}, or "

@@ -12,6 +12,7 @@ from pmgt_mpi.collective import Collective
 from pmgt_mpi.data.files import find_file
 from pmgt_mpi.data.loading import load_shard
 from pmgt_mpi.data.shard import Shard
+from pmgt_mpi.errors import UserError
 from pmgt_mpi.problems.base import Constants, Problem
 from pmgt_mpi.problems.reference import Reference
 from pmgt_mpi.problems.reference_cache import cached_minimise
@@ -33,6 +34,7 @@ def build_stage(plan: Plan, world: Any) -> Stage:
     network = spread_network(collective, lambda: _network(plan, collective.agents))
     with collective.agreed():
         shard = _shard(plan, collective)
+        check_magnitude(shard)
         problem: Problem = plan.problem.make(shard, collective)
         regularizer: Regularizer = plan.regularizer.make()
 
@@ -51,6 +53,20 @@ def build_stage(plan: Plan, world: Any) -> Stage:
         plan.accuracy,
     )  # fmt: skip
     return replace(stage, data=shard.digest())
+
+
+def check_magnitude(shard: Shard) -> None:
+    """Refuse numbers whose squares, which every problem here adds up, overflow."""
+    values = shard.A.data if shard.sparse else shard.A
+    parts = [values] if shard.labels is None else [values, shard.labels]
+    largest = max((float(np.abs(part).max()) for part in parts if part.size), default=0)
+    limit = np.sqrt(np.finfo(shard.A.dtype).max / max(1, values.size))
+    if largest > limit:
+        raise UserError(
+            f"[data] has a number of size {largest:.3g}, and those above {limit:.3g} "
+            f"overflow when they are squared in {shard.A.dtype}; scale the data, or "
+            "take out what is wrong"
+        )
 
 
 def _network(plan: Plan, agents: int) -> Any:

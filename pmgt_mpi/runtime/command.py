@@ -72,6 +72,8 @@ def _end_job(world: Any, error: BaseException) -> None:
     lines = [f"pmgt_mpi: agent {world.rank} on {host} failed: "]
     if isinstance(error, UserError):
         lines.append(f"{error}\n")
+    elif isinstance(error, MemoryError):
+        lines.append(f"not enough memory: {error}; take less data, or more ranks\n")
     else:
         lines.append(f"{type(error).__name__}: {error}\n")
         lines += traceback.format_exception(error)

@@ -15,7 +15,8 @@ FREE = ("stop", "checkpoint")
 """Sections that may change: a longer budget, another cadence."""
 
 FREE_KEYS = {
-    "run": ("name", "timeout"),
+    # The engine that runs is compared, not the word ("auto") that asks for it.
+    "run": ("name", "timeout", "engine"),
     # Files may have moved: their content is compared instead.
     "network": ("file", "weights_file"),
     "data": ("path", "labels"),
@@ -61,8 +62,8 @@ def _section(
     ]
 
 
-def facts(stage: Stage) -> Numbers:
-    """What the stage is made of, as fingerprints; collective."""
+def facts(stage: Stage, engine: str = "python") -> Numbers:
+    """What the stage is made of, as fingerprints, and what runs on it; collective."""
     here = stage.neighbourhood
     row = hashlib.blake2b(digest_size=16)
     row.update(repr((here.neighbours, here.own_weight)).encode())
@@ -73,6 +74,7 @@ def facts(stage: Stage) -> Numbers:
         "agents": stage.collective.agents,
         "network": [word[0] for word in words],
         "data": [word[1] for word in words],
+        "engine": engine,
         "start": hashlib.blake2b(stage.x0.tobytes(), digest_size=16).hexdigest(),
     }
 
@@ -81,6 +83,7 @@ NAMES = {
     "agents": "the number of ranks",
     "network": "the graph or its weights W",
     "data": "the data",
+    "engine": "the engine",
     "start": "the starting point",
 }
 

@@ -44,10 +44,9 @@ def error(result, code) -> str:
     return lines[0]
 
 
-def test_a_full_disk_ends_the_run_which_goes_on_when_there_is_room(tmp_path, disk):
-    whole = tmp_path / "whole"
-    whole.mkdir()
-    run_config(whole, LONG).expect(0)
+def test_a_full_disk_ends_the_run_which_goes_on_when_there_is_room(
+    whole, tmp_path, disk
+):
     with begin(disk) as job:
         wait_for(job, lambda: checkpoint_number(disk) >= 5)
         before = (disk / "out" / "metrics.jsonl").read_bytes()
@@ -65,7 +64,7 @@ def test_a_full_disk_ends_the_run_which_goes_on_when_there_is_room(tmp_path, dis
     moved = tmp_path / "moved"
     shutil.copytree(disk, moved)
     assert "going on with" in resume(moved).expect(0).stdout
-    assert_same(whole / "out", moved / "out")
+    assert_same(whole, moved / "out")
 
 
 def test_a_read_only_disk_is_told(tmp_path, disk):

@@ -35,15 +35,6 @@ def complaint(result) -> str:
 
 
 @pytest.fixture(scope="module")
-def whole(tmp_path_factory):
-    """A run that nobody interrupts, without a single checkpoint."""
-    folder = tmp_path_factory.mktemp("whole")
-    run_config(folder, LONG, set=("checkpoint.steps=0",)).expect(0)
-    assert not (folder / "out" / "checkpoint").exists()
-    return folder / "out"
-
-
-@pytest.fixture(scope="module")
 def killed(tmp_path_factory):
     """A run of which one rank was killed, well after its first checkpoint."""
     folder = tmp_path_factory.mktemp("killed")

@@ -19,17 +19,10 @@ from tests.support.resuming import (
     resume,
     wait_for,
 )
-from tests.support.running import Left, run_config
+from tests.support.running import Left
 
 NO_CADENCE = ("--set", "checkpoint.steps=0")
 INTERRUPTED = 75
-
-
-@pytest.fixture(scope="module")
-def whole(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("whole")
-    run_config(folder, LONG).expect(0)
-    return folder / "out"
 
 
 def lines(folder) -> int:

@@ -65,7 +65,7 @@ def test_facts_name_the_agent_whose_part_differs():
     now = {"agents": 2, "network": ["a", "b"], "data": ["c", "e"], "engine": "y"}
     assert differing_facts(before, now) == [
         "the data of agent 1 differ from what they were",
-        "engine is y, and was x",
+        "the engine is y, and was x",
     ]
     now = {**before, "agents": 3, "network": ["a", "b", "c"]}
     assert differing_facts(before, now) == [

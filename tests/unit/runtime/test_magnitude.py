@@ -1,0 +1,30 @@
+"""Numbers whose squares overflow are refused before a problem is made of them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from pmgt_mpi.data.shard import Shard
+from pmgt_mpi.errors import UserError
+from pmgt_mpi.runtime.build import check_magnitude
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize(
+    ("dtype", "good", "bad"), [("f8", 1e150, 1e154), ("f4", 1e18, 1.9e19)]
+)
+def test_the_limit_depends_on_the_precision(form, dtype, good, bad):
+    A = np.eye(4, 3, dtype=dtype)
+    A[2, 2] = good
+    check_magnitude(Shard(form(A), None, 4, 1))
+    check_magnitude(Shard(form(np.zeros((4, 3), dtype)), None, 4, 1))
+    A[2, 2] = bad
+    with pytest.raises(UserError, match=r"\[data\] has a number of size 1"):
+        check_magnitude(Shard(form(A), None, 4, 1))
+
+
+def test_labels_are_looked_at_too():
+    with pytest.raises(UserError, match="overflow when they are squared in float64"):
+        check_magnitude(Shard(np.ones((2, 2)), np.array([1.0, -1e200]), 2, 1))

@@ -1,0 +1,117 @@
+"""Thousands of mangled configs, graphs and data files: success, or one clear error."""
+
+from __future__ import annotations
+
+import traceback
+import warnings
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+
+import hypothesis
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from mpi4py import MPI
+
+from pmgt_mpi.errors import UserError
+from pmgt_mpi.runtime.build import _network, build_stage
+from pmgt_mpi.runtime.config import read_config
+from pmgt_mpi.runtime.execute import execute
+from tests.support.mangling import cases
+
+EXAMPLES = 2000
+AGENTS = 4
+"""Of the graphs; the rest is loaded by one agent."""
+
+seen: Counter[tuple[str, str]] = Counter()
+
+
+def outcome(folder: Path, kind: str) -> str:
+    """How far a case comes; anything but a `UserError` passes through."""
+    try:
+        plan = read_config(folder / "config.toml")
+    except UserError as error:
+        check_message(error)
+        return "refused by the config"
+    try:
+        if kind == "graph":
+            _network(plan, AGENTS)
+            return "ran"
+        stage = build_stage(plan, MPI.COMM_SELF)
+        algorithm = plan.algorithms[0]
+        execute(
+            stage,
+            replace(algorithm, steps=min(algorithm.steps, 2)),
+            seed=plan.seed,
+            stop=plan.stop,
+            exchange=plan.network.exchange,
+            watch=lambda step, record: None,  # noqa: ARG005
+        )
+        return "ran"
+    except UserError as error:
+        check_message(error)
+        return "refused by the set-up"
+    except MemoryError:
+        return "refused for want of memory"
+
+
+def check_message(error: UserError) -> None:
+    text = str(error)
+    assert len(text) > 10
+    assert "Traceback" not in text
+    assert text.count("\n") <= 1
+
+
+def place(error: BaseException) -> str:
+    """Where in the package an exception came from."""
+    frames = traceback.extract_tb(error.__traceback__)
+    own = [f for f in frames if "/pmgt_mpi/" in f.filename] or frames
+    return f"{type(error).__name__} at {own[-1].filename}:{own[-1].lineno}"
+
+
+@pytest.mark.timeout(240)
+def test_each_ends_in_success_or_in_one_clear_error(tmp_path_factory, capfd):
+    number = 0
+    failures: dict[str, str] = {}
+
+    @settings(
+        max_examples=EXAMPLES,
+        deadline=5000,
+        derandomize=True,
+        database=None,
+        phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(case=cases(AGENTS))
+    def check(case):
+        nonlocal number
+        number += 1
+        folder = base / str(number)
+        folder.mkdir()
+        for name, content in case.files.items():
+            (folder / name).write_bytes(content)
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")
+            try:
+                seen[case.kind, outcome(folder, case.kind)] += 1
+            except Exception as error:
+                seen[case.kind, "FAILED"] += 1
+                failures.setdefault(place(error), f"{error!r} for {case}")
+
+    base = tmp_path_factory.mktemp("mangled")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PMGT_CACHE", str(base / "cache"))
+        patch.chdir(base)
+        check()
+    total = sum(seen.values())
+    past = total - sum(n for (_, how), n in seen.items() if how.endswith("config"))
+    ran = sum(n for (_, how), n in seen.items() if how == "ran")
+    with capfd.disabled():
+        print(f"\n{total} mangled cases (hypothesis {hypothesis.__version__}):")  # noqa: T201
+        for (kind, how), n in sorted(seen.items()):
+            print(f"  {kind:8} {how:28} {n:5} ({n / total:.0%})")  # noqa: T201
+    assert not failures, "\n".join(f"{at}: {how}" for at, how in failures.items())
+    assert total >= EXAMPLES
+    assert past >= 0.3 * total
+    assert ran >= 0.1 * total
