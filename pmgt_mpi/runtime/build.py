@@ -34,7 +34,9 @@ def build_stage(plan: Plan, world: Any) -> Stage:
     network = spread_network(collective, lambda: _network(plan, collective.agents))
     with collective.agreed():
         shard = _shard(plan, collective)
+    with collective.agreed():  # by itself: it may fail on one agent alone
         check_magnitude(shard)
+    with collective.agreed():
         problem: Problem = plan.problem.make(shard, collective)
         regularizer: Regularizer = plan.regularizer.make()
 

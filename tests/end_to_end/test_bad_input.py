@@ -109,6 +109,16 @@ def test_nan_in_a_row_of_a_file_names_file_and_row(tmp_path):
     assert "431" in message
 
 
+def test_a_number_too_large_on_one_agent_alone_is_told_by_all_together(tmp_path):
+    A = np.random.default_rng(0).normal(size=(600, 8))
+    A[431, 2] = 1e200
+    np.save(tmp_path / "rows.npy", A)
+    text = SMALL.replace("rows = 600\ncolumns = 8\n", 'path = "rows.npy"\n')
+    text = text.replace('source = "bernoulli"', 'source = "npy"')
+    message = complaint(run_config(tmp_path, text))
+    assert "[data] has a number of size 1e+200" in message
+
+
 def test_a_run_folder_that_exists_already(tmp_path):
     (tmp_path / "out").mkdir()
     assert "out exists already" in complaint(run_config(tmp_path))
