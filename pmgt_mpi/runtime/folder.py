@@ -107,6 +107,11 @@ class RunFolder:
         with self._writing("metrics.jsonl"):
             os.ftruncate(self._metrics, length)
 
+    def forget_summary(self) -> None:
+        """Remove summary.json: where it is, a run has ended."""
+        with self._writing("summary.json"):
+            (self.path / "summary.json").unlink(missing_ok=True)
+
     def write_json(self, name: str, content: Any) -> None:
         """Write a JSON file in one piece."""
         text = json.dumps(finite(content), indent=2, ensure_ascii=False)

@@ -143,6 +143,7 @@ def go(
             history = _history(folder.path)
             history.append(_tell(folder, found, machines))
             folder.cut_metrics(0 if found is None else found.manifest.metrics[0])
+            folder.forget_summary()
         assert beginning.resolved is not None
         folder.write_toml("config.toml", beginning.resolved)
     seals = [] if found is None else found.manifest.finished

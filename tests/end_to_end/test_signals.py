@@ -8,9 +8,10 @@ import time
 
 import pytest
 
-from tests.launcher import ROOT, run, start
+from tests.launcher import ROOT, run, start, start_mpirun
 from tests.support.resuming import (
     LONG,
+    arguments,
     assert_same,
     begin,
     checkpoint_number,
@@ -52,6 +53,16 @@ def test_usr1_on_mpirun_ends_with_a_checkpoint_and_the_run_goes_on(whole, tmp_pa
     check_interrupted(tmp_path, result, "interrupted (SIGUSR1 on agent ")
     resume(tmp_path).expect(0)
     assert_same(whole, tmp_path / "out")
+
+
+def test_a_run_that_goes_on_has_not_ended(tmp_path):
+    interrupt(tmp_path, lambda job: job.signal(signal.SIGUSR1)).expect(INTERRUPTED)
+    assert (tmp_path / "out" / "summary.json").exists()
+    args = arguments("--resume", "out", "--set", "stop.steps=100000")
+    with start_mpirun(4, args, cwd=tmp_path, env=environment(tmp_path)) as job:
+        before = lines(tmp_path)
+        wait_for(job, lambda: lines(tmp_path) > before)
+        assert not (tmp_path / "out" / "summary.json").exists()
 
 
 @pytest.mark.parametrize(("number", "rank"), [("TERM", 3), ("INT", 1)])
