@@ -1,6 +1,6 @@
 """Trading vectors with the neighbours, on buffers made once.
 
-The vectors lie on a tape, one row after another:
+In the forms written in Python the vectors lie on a tape, one row after another:
 
     x^{k−1} | what the neighbours send in round k | x^k | … round k+1 … | x^{k+1} | …
 
@@ -13,7 +13,6 @@ same bits; they differ only in how messages are started.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -55,32 +54,59 @@ class Exchange(ABC):
         self.comm = comm
         self.neighbours = neighbourhood.neighbours
         self.rounds = 0
-        degree = len(self.neighbours)
-        stride = degree + 1
+        self.nbytes = size * np.dtype(dtype).itemsize
+
+    @abstractmethod
+    def prepare(self, weights: Array) -> Any:
+        """Make of the weights of some rounds what `run` wants to have of them.
+
+        Parameters
+        ----------
+        weights
+            One row for each round: the weights of x^{k−1}, of each neighbour's x^k in
+            order of id, and of the own x^k. The first round has no x^{k−1}, and its
+            weight is not read.
+        """
+
+    def run(self, x: Array, prepared: Any) -> Array:
+        """Run the rounds that were prepared; give a new vector."""
+        mixed, rounds = self._run(x, prepared)
+        self.rounds += rounds
+        return mixed
+
+    @abstractmethod
+    def _run(self, x: Array, prepared: Any) -> tuple[Array, int]:
+        """Run the rounds; give a new vector, and how many they were."""
+
+    def close(self) -> None:  # noqa: B027 (most forms hold nothing)
+        """Free what MPI holds for this exchange."""
+
+
+class TapeExchange(Exchange):
+    """Rounds in Python, each one product with a block of the tape."""
+
+    def __init__(
+        self, comm: Any, neighbourhood: Neighbourhood, size: int, dtype: DTypeLike
+    ) -> None:
+        super().__init__(comm, neighbourhood, size, dtype)
+        stride = len(self.neighbours) + 1
         tape = np.zeros(((SLOTS + 1) * stride + 1, size), dtype)
-        self.nbytes = int(tape[0].nbytes)
         # Slot s reads the block from iterate s to iterate s + 1, writes iterate s + 2.
         self._iterates = [tape[s * stride] for s in range(SLOTS + 2)]
         self._blocks = [tape[s * stride : (s + 1) * stride + 1] for s in range(SLOTS)]
         self._messages = [(block[-1], list(block[1:-1])) for block in self._blocks]
 
-    def run(self, x: Array, weights: Sequence[Array]) -> Array:
-        """Run one round for each of `weights`; give a new vector.
+    def prepare(self, weights: Array) -> list[Array]:
+        """One vector a round, the first without the weight of x^{k−1}."""
+        return [weights[0, 1:], *weights[1:]]
 
-        Parameters
-        ----------
-        x
-            This agent's vector.
-        weights
-            For each round the weights of x^{k−1}, of each neighbour's x^k in order of
-            id, and of the own x^k; in the first round x^{k−1} is left out.
-        """
+    def _run(self, x: Array, prepared: list[Array]) -> tuple[Array, int]:
         iterates = self._iterates
         iterates[1][:] = x
         self._trade(0)
-        weights[0].dot(self._blocks[0][1:], iterates[2])
+        prepared[0].dot(self._blocks[0][1:], iterates[2])
         slot = 1
-        for w in weights[1:]:
+        for w in prepared[1:]:
             if slot == SLOTS:
                 iterates[0][:] = iterates[SLOTS]
                 iterates[1][:] = iterates[SLOTS + 1]
@@ -88,19 +114,14 @@ class Exchange(ABC):
             self._trade(slot)
             w.dot(self._blocks[slot], iterates[slot + 2])
             slot += 1
-        self.rounds += len(weights)
-        mixed: Array = iterates[slot + 1].copy()
-        return mixed
+        return iterates[slot + 1].copy(), len(prepared)
 
     @abstractmethod
     def _trade(self, slot: int) -> None:
         """Send the own vector of this slot to all neighbours, receive theirs."""
 
-    def close(self) -> None:  # noqa: B027 (most forms hold nothing)
-        """Free what MPI holds for this exchange."""
 
-
-class IsendExchange(Exchange):
+class IsendExchange(TapeExchange):
     """Nonblocking Isend and Irecv, started anew in every round."""
 
     def _trade(self, slot: int) -> None:
@@ -114,7 +135,7 @@ class IsendExchange(Exchange):
         MPI.Request.Waitall(requests)
 
 
-class PersistentExchange(Exchange):
+class PersistentExchange(TapeExchange):
     """Persistent requests, made once for every slot of the tape."""
 
     def __init__(

@@ -16,6 +16,9 @@ from pmgt_mpi.graphs.neighbourhood import Neighbourhood
 
 Array = NDArray[Any]
 
+PLAIN = -1
+"""In place of a number of rounds: one round of W alone."""
+
 
 @dataclass(frozen=True)
 class Traffic:
@@ -63,7 +66,7 @@ class Gossip:
         self.entered = 0.0
         self._make_exchange = exchange
         self._exchanges: dict[tuple[int, np.dtype[Any]], Exchange] = {}
-        self._weights: dict[tuple[int, np.dtype[Any]], list[Array]] = {}
+        self._prepared: dict[tuple[int, int, np.dtype[Any]], tuple[Exchange, Any]] = {}
         own = np.append(neighbourhood.weights, neighbourhood.own_weight)
         self._row_of_W = own.astype(float)
 
@@ -72,29 +75,41 @@ class Gossip:
         if not self.neighbourhood.neighbours or rounds == 0:
             return x.copy()
         start = self.entered = perf_counter()
-        weights = self._weights.get((rounds, x.dtype))
-        if weights is None:
-            weights = self._mixing_weights(rounds, x.dtype)
-        mixed = self._exchange(x.size, x.dtype).run(x.reshape(-1), weights)
+        mixed = self._run(x, rounds)
         self.seconds += perf_counter() - start
         self.entered = 0.0
-        return mixed.reshape(x.shape)
+        return mixed
 
     def gossip(self, *arrays: Array) -> tuple[Array, ...]:
         """W x for each array, in one plain round: they share a message."""
         if not self.neighbourhood.neighbours:
             return tuple(array.copy() for array in arrays)
         start = self.entered = perf_counter()
-        packed = np.concatenate([array.reshape(-1) for array in arrays])
-        row = self._row_of_W.astype(packed.dtype, copy=False)
-        mixed = self._exchange(packed.size, packed.dtype).run(packed, [row])
-        ends = np.cumsum([array.size for array in arrays])[:-1]
-        parts = np.split(mixed, ends)
+        mixed: tuple[Array, ...]
+        if len(arrays) == 1:
+            mixed = (self._run(arrays[0], PLAIN),)
+        else:
+            packed = np.concatenate([array.reshape(-1) for array in arrays])
+            ends = np.cumsum([array.size for array in arrays])[:-1]
+            parts = np.split(self._run(packed, PLAIN), ends)
+            shapes = [array.shape for array in arrays]
+            mixed = tuple(map(np.reshape, parts, shapes))
         self.seconds += perf_counter() - start
         self.entered = 0.0
-        return tuple(
-            part.reshape(array.shape) for part, array in zip(parts, arrays, strict=True)
-        )
+        return mixed
+
+    def _run(self, x: Array, rounds: int) -> Array:
+        """Rounds of the mixing polynomial, or one plain round."""
+        key = (rounds, x.size, x.dtype)
+        found = self._prepared.get(key)
+        if found is None:
+            exchange = self._exchange(x.size, x.dtype)
+            weights = self._weights(rounds).astype(x.dtype)
+            found = self._prepared[key] = exchange, exchange.prepare(weights)
+        exchange, prepared = found
+        if x.ndim == 1:
+            return exchange.run(x, prepared)
+        return exchange.run(x.reshape(-1), prepared).reshape(x.shape)
 
     @property
     def rounds(self) -> int:
@@ -125,17 +140,15 @@ class Gossip:
             self._exchanges[size, dtype] = exchange
         return exchange
 
-    def _mixing_weights(self, rounds: int, dtype: np.dtype[Any]) -> list[Array]:
-        """Weights of x^{k−1}, the neighbours and the own x^k, for each round."""
+    def _weights(self, rounds: int) -> Array:
+        """Weights of x^{k−1}, the neighbours and the own x^k, a row for each round."""
         here = self.neighbourhood
+        if rounds == PLAIN:
+            return np.append(0.0, self._row_of_W)[np.newaxis]
         terms = coefficients(self.mixing, rounds, here.lambda_2, here.lambda_min)
-        weights = []
-        for c, d, e in terms:
-            row = np.append(e, c * self._row_of_W)
-            row[-1] += d
-            weights.append(row.astype(dtype))
-        weights[0] = weights[0][1:].copy()
-        self._weights[rounds, dtype] = weights
+        rows = [np.append(e, c * self._row_of_W) for c, _, e in terms]
+        weights = np.array(rows)
+        weights[:, -1] += terms[:, 1]
         return weights
 
     def snapshot(self) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from pmgt_mpi.collective import Collective
 from pmgt_mpi.data.shard import Shard
 from pmgt_mpi.problems.base import Constants
-from pmgt_mpi.problems.rows import rows_of
+from pmgt_mpi.problems.rows import Rows, rows_of
 from pmgt_mpi.problems.spectrum import Spectrum, local_spectrum, mean_spectrum
 
 Array = NDArray[Any]
@@ -47,7 +47,7 @@ class LinearModel(ABC):
         self.weight = shard.weight
         self.c = float(c)
         self.b = b
-        self.A = rows_of(shard.A)
+        self.A: Rows = rows_of(shard.A)
         self.y = None if y is None else y.astype(self.A.dtype)
         self._spectrum: Spectrum | None = None
 

@@ -77,10 +77,7 @@ class QuadraticModel(LinearModel):
     def minibatch_difference(self, w: Array, w0: Array, rows: Array) -> Array:
         """(κ/b) Σ_j ⟨a_j, w − w0⟩ a_j + c (w − w0)."""
         delta = w - w0
-        batch = self.A.gather(rows)
-        z = batch.dot(delta)
-        z *= self.kappa / rows.size
-        out = batch.tdot(z)
+        out = self.A.normal(rows, delta, self.kappa / rows.size)
         delta *= self.c
         out += delta
         return out

@@ -37,6 +37,10 @@ class Rows(Batch, Protocol):
         """Rows by index, each as often as it is named; the indices must be valid."""
         ...
 
+    def normal(self, rows: Array, x: Array, factor: float) -> Array:
+        """factor Σ_j ⟨a_j, x⟩ a_j over some rows, a new array."""
+        ...
+
     def gram(self, h: Array | None = None) -> Array:
         """(1/n) Σ_j h_j a_j a_jᵀ, d × d, float64; h = 1 where it is not given."""
         ...

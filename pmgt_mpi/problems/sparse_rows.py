@@ -78,6 +78,13 @@ class SparseRows:
             (rows.size, self.A.shape[1]),
         )
 
+    def normal(self, rows: Array, x: Array, factor: float) -> Array:
+        """factor Σ_j ⟨a_j, x⟩ a_j over some rows, a new array."""
+        batch = self.gather(rows)
+        z = batch.dot(x)
+        z *= factor
+        return batch.tdot(z)
+
     def gram(self, h: Array | None = None) -> Array:
         """(1/n) Σ_j h_j a_j a_jᵀ, d × d, float64; h = 1 where it is not given."""
         A = self.A.astype(np.float64)
