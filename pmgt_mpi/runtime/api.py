@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from pmgt_mpi.algorithms import ALGORITHMS
 from pmgt_mpi.collective import Collective
 from pmgt_mpi.data.shard import Shard
+from pmgt_mpi.engine.choice import Asked, choose_engine
 from pmgt_mpi.errors import UserError
 from pmgt_mpi.gossip import EXCHANGES, MIXINGS
 from pmgt_mpi.problems import PROBLEMS
@@ -56,6 +57,8 @@ class Result:
         that it takes beside its iterates.
     reference
         The minimiser that was found at set-up, if there is one.
+    engine
+        ``compiled`` or ``python``.
     """
 
     x: Array
@@ -66,6 +69,7 @@ class Result:
     parameters: dict[str, Any]
     notes: list[str]
     reference: Array | None
+    engine: str
 
 
 def solve(
@@ -90,6 +94,7 @@ def solve(
     x0: ArrayLike | None = None,
     seed: int = 1,
     exchange: str = "persistent",
+    engine: Asked = "auto",
     comm: Any = None,
 ) -> Result:
     """Minimise (1/m) Σ_i f_i(x) + psi(x); every rank calls it with its own data.
@@ -133,6 +138,9 @@ def solve(
         Of all random choices.
     exchange
         Form of the messages: ``persistent`` or ``isend``.
+    engine
+        What runs the gossip rounds and minibatch gradients: ``compiled``, ``python``,
+        or ``auto``, which is the first where there is a C compiler.
     comm
         An mpi4py communicator; the world if not given.
     """
@@ -141,6 +149,7 @@ def solve(
     method = _part(collective, ALGORITHMS, "name", algorithm)
     psi = _part(collective, REGULARIZERS, "kind", regularizer)
     psi = psi.make() if isinstance(psi, Part) else psi
+    chosen = choose_engine(collective, engine)
     row = spread_network(
         collective, lambda: _network(network, weights, collective.agents, seed)
     )
@@ -169,6 +178,7 @@ def solve(
         seed=seed,
         stop=Stop(relative_suboptimality, seconds),
         exchange=Part(exchange, EXCHANGES.address(exchange)),
+        engine=chosen,
         watch=lambda step, record: None,  # noqa: ARG005
         tell=lambda note: None,  # noqa: ARG005
         with_bound=theory_bound,
@@ -185,6 +195,7 @@ def solve(
         parameters=finished.parameters,
         notes=finished.notes,
         reference=None if stage.reference is None else stage.reference.x,
+        engine=chosen.name,
     )
 
 

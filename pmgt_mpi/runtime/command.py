@@ -12,6 +12,7 @@ from typing import Any
 from mpi4py import MPI
 
 from pmgt_mpi.collective import AgreedError, Collective
+from pmgt_mpi.engine.choice import Engine, choose_engine
 from pmgt_mpi.errors import UserError
 from pmgt_mpi.runtime.build import build_stage
 from pmgt_mpi.runtime.environment import crowding, launched
@@ -90,12 +91,16 @@ def _run(options: argparse.Namespace, world: Any, sentry: Sentry) -> int:
     if beginning.exit_code is not None:
         return beginning.exit_code
     plan = beginning.plan
+    engine = choose_engine(first, plan.engine)
+    if beginning.resolved is not None:
+        beginning.resolved["run"]["engine"] = engine.name
     stage = build_stage(plan, world)
     places = first.gather(place())
     neighbours = stage.collective.gather(stage.neighbourhood.neighbours)
     going = go(options, beginning, stage, sentry)
     folder, upkeep = going.folder, going.upkeep
     if folder is not None:
+        say(f"engine: {engine.name}" + (f", as {engine.why}" if engine.why else ""))
         if warning := crowding(places):
             say(f"note: {warning}")
         if stage.epsilon_f is not None:
@@ -114,6 +119,7 @@ def _run(options: argparse.Namespace, world: Any, sentry: Sentry) -> int:
                 **circumstances(),
                 "hosts": [host for host, _ in places],
                 "seed": plan.seed,
+                "engine": engine.facts(stage.problem),
                 "config": str(config_of(options).resolve()),
                 "resumed": going.history,
                 "setup_seconds": time.perf_counter() - start,
@@ -129,13 +135,13 @@ def _run(options: argparse.Namespace, world: Any, sentry: Sentry) -> int:
     sentry.set_up = False
     for number in range(len(upkeep.done), len(plan.algorithms)):
         keeper = Keeper(upkeep, number, saved, plan.algorithms[number].label)
-        upkeep.done.append(_execute(stage, plan, number, folder, keeper))
+        upkeep.done.append(_execute(stage, plan, engine, number, folder, keeper))
         saved = None
         if upkeep.reason is not None:
             break
     finished = upkeep.done
     if folder is not None:
-        _write_results(folder, stage, finished)
+        _write_results(folder, stage, engine, finished)
     short = len(finished) < len(plan.algorithms)
     if upkeep.reason is not None and (short or finished[-1].status == "interrupted"):
         _tell_interrupted(folder, finished[-1], upkeep.reason)
@@ -155,7 +161,12 @@ def _tell_interrupted(folder: RunFolder | None, run: Finished, reason: str) -> N
 
 
 def _execute(
-    stage: Stage, plan: Plan, number: int, folder: RunFolder | None, keeper: Keeper
+    stage: Stage,
+    plan: Plan,
+    engine: Engine,
+    number: int,
+    folder: RunFolder | None,
+    keeper: Keeper,
 ) -> Finished:
     """Run one algorithm; agent 0 writes down every record and shows the progress."""
     algorithm = plan.algorithms[number]
@@ -176,6 +187,7 @@ def _execute(
             seed=plan.seed,
             stop=plan.stop,
             exchange=plan.network.exchange,
+            engine=engine,
             watch=watch,
             tell=lambda note: say(f"note: {note}") if folder is not None else None,
             with_bound=plan.theory_bound,
@@ -186,7 +198,9 @@ def _execute(
             progress.close()
 
 
-def _write_results(folder: RunFolder, stage: Stage, finished: list[Finished]) -> None:
+def _write_results(
+    folder: RunFolder, stage: Stage, engine: Engine, finished: list[Finished]
+) -> None:
     """Write what is known at the end, and tell the user."""
     from pmgt_mpi.report.table import summary_table
 
@@ -196,6 +210,7 @@ def _write_results(folder: RunFolder, stage: Stage, finished: list[Finished]) ->
             "name": run.name,
             "status": run.status,
             "ranks": stage.collective.agents,
+            "engine": engine.name,
             "lambda_2": stage.network.lambda_2,
             "parameters": run.parameters,
             "notes": run.notes,

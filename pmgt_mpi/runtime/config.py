@@ -167,6 +167,7 @@ def check_config(
         name=run["name"],
         seed=run["seed"],
         dtype=run["dtype"],
+        engine=run["engine"],
         folder=folder,
         network=network,
         data=DataPlan(source, **data),

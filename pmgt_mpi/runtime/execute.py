@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from pmgt_mpi.agent import Agent
 from pmgt_mpi.algorithms.base import Algorithm, Setting
+from pmgt_mpi.engine.choice import Engine
 from pmgt_mpi.gossip.gossip import Gossip
 from pmgt_mpi.gossip.polynomials import Mixing, rounds_for
 from pmgt_mpi.runtime.advice import advice
@@ -113,6 +114,7 @@ def execute(
     seed: int,
     stop: Stop,
     exchange: Part,
+    engine: Engine,
     watch: Callable[[int, Record | None], None],
     tell: Callable[[str], None],
     with_bound: bool = False,
@@ -130,6 +132,8 @@ def execute(
         Reasons to stop beside the steps.
     exchange
         The form of the exchange with the neighbours.
+    engine
+        What runs the rounds and the minibatch products.
     watch
         Told of every record.
     tell
@@ -152,9 +156,11 @@ def execute(
         tell(note)
     collective = stage.collective
     comm = stage.comm.Dup()
-    gossip = Gossip(comm, stage.neighbourhood, plan.mixing.load(), exchange.load())
+    gossip = Gossip(
+        comm, stage.neighbourhood, plan.mixing.load(), engine.exchange(exchange.name)
+    )
     agent = Agent(
-        stage.problem,
+        engine.problem(stage.problem),
         stage.regularizer,
         gossip,
         weight=stage.weight,

@@ -111,6 +111,7 @@ class Plan:
     name: str
     seed: int
     dtype: str
+    engine: Literal["auto", "python", "compiled"]
     folder: str
     network: NetworkPlan
     data: DataPlan

@@ -23,6 +23,7 @@ def resolved_config(plan: Plan) -> dict[str, Any]:
             "seed": plan.seed,
             "dtype": plan.dtype,
             "timeout": plan.timeout,
+            "engine": plan.engine,
         },
         "network": {
             **_named("topology", network.topology),

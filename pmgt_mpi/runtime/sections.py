@@ -17,6 +17,7 @@ class RunSection(Section):
     seed: Annotated[int, Ge(0)] = 1
     dtype: Literal["float64", "float32"] = "float64"
     timeout: Positive = 600.0
+    engine: Literal["auto", "python", "compiled"] = "auto"
 
 
 class NetworkSection(Section):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf
 from pathlib import Path
 from typing import Any
@@ -78,6 +78,11 @@ def begin(options: argparse.Namespace, first: Collective) -> Beginning:
             if (path := wanted_folder(options, plan.name)) is not None:
                 earlier = open_earlier(path)
                 if earlier.config is not None:
+                    if plan.engine == "auto":  # goes on with the one that began
+                        plan = replace(
+                            plan, engine=earlier.config["run"].get("engine", "auto")
+                        )
+                        resolved = resolved_config(plan)
                     refuse(path, differences(earlier.config, resolved))
                     check_agents(earlier, first.agents)
                     exit_code = _done(earlier, plan, resolved)

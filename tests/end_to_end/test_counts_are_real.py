@@ -51,8 +51,9 @@ def test_isend_against_open_mpis_own_monitoring(tmp_path):
     assert (messages, nbytes) == logged(Left(tmp_path / "out"))
 
 
+@pytest.mark.parametrize("engine", ["python", "compiled"])
 @pytest.mark.parametrize("exchange", ["isend", "persistent"])
-def test_both_forms_against_the_profiling_interface(tmp_path, exchange):
+def test_every_form_against_the_profiling_interface(tmp_path, exchange, engine):
     compiler = shutil.which("cc") or shutil.which("gcc")
     include, libraries = Path(sys.prefix) / "include", Path(sys.prefix) / "lib"
     if compiler is None:
@@ -79,7 +80,7 @@ def test_both_forms_against_the_profiling_interface(tmp_path, exchange):
     )
     run_config(
         tmp_path,
-        set=(f"network.exchange={exchange}",),
+        set=(f"network.exchange={exchange}", f"run.engine={engine}"),
         env={"COUNT_FILE": str(tmp_path / "traffic")},
         mpirun_args=("-x", f"LD_PRELOAD={library}"),
     ).expect(0)

@@ -1,6 +1,9 @@
-"""Gossip over real messages: equal to W as a matrix, counted, in both forms."""
+"""Gossip over real messages: equal to W as a matrix, counted, in every form."""
 
 from __future__ import annotations
+
+import threading
+from time import perf_counter, sleep
 
 import numpy as np
 import pytest
@@ -10,6 +13,7 @@ from pmgt_mpi.gossip.exchange import SLOTS
 from pmgt_mpi.gossip.gossip import Gossip
 from pmgt_mpi.gossip.polynomials import coefficients
 from pmgt_mpi.graphs.build import build_network
+from tests.support.engines import ENGINES, both_engines, engine_of
 
 
 def world_of(comm, topology="ring", weights="laplacian"):
@@ -21,12 +25,12 @@ def world_of(comm, topology="ring", weights="laplacian"):
     return network, X
 
 
-def gossip_of(comm, network, mixing="chebyshev", exchange="isend"):
+def gossip_of(comm, network, mixing="chebyshev", exchange="isend", engine="python"):
     return Gossip(
         comm,
         network.neighbourhood(comm.rank),
         MIXINGS.load(mixing),
-        EXCHANGES.load(exchange),
+        engine_of(comm, engine).exchange(exchange),
     )
 
 
@@ -42,12 +46,15 @@ def mixed(network, X, mixing, M):
     return now
 
 
+@both_engines
 @pytest.mark.parametrize("exchange", EXCHANGES)
 @pytest.mark.parametrize("mixing", MIXINGS)
 @pytest.mark.parametrize("topology", ["ring", "star", "complete", "two-neighbours"])
-def test_mixing_is_the_polynomial_of_W(comm, together, topology, mixing, exchange):
+def test_mixing_is_the_polynomial_of_W(
+    comm, together, topology, mixing, exchange, engine
+):
     network, X = world_of(comm, topology)
-    gossip = gossip_of(comm, network, mixing, exchange)
+    gossip = gossip_of(comm, network, mixing, exchange, engine)
     for M in (1, 2, SLOTS, SLOTS + 1, 3 * SLOTS + 2):
         expected = mixed(network, X, mixing, M)[comm.rank]
         ours = gossip.mix(X[comm.rank], M)
@@ -56,20 +63,35 @@ def test_mixing_is_the_polynomial_of_W(comm, together, topology, mixing, exchang
     gossip.close()
 
 
-def test_both_forms_give_the_same_bits(comm, together):
+@both_engines
+def test_both_forms_give_the_same_bits_every_time(comm, together, engine):
     network, X = world_of(comm)
     results = []
-    for exchange in EXCHANGES:
-        gossip = gossip_of(comm, network, exchange=exchange)
-        results.append(gossip.mix(X[comm.rank], 11))
+    for exchange in [*EXCHANGES, *EXCHANGES]:
+        gossip = gossip_of(comm, network, exchange=exchange, engine=engine)
+        results += [gossip.mix(X[comm.rank], 11), gossip.mix(X[comm.rank], 11)]
         gossip.close()
     with together:
-        assert results[0].tobytes() == results[1].tobytes()
+        assert len({result.tobytes() for result in results}) == 1
 
 
-def test_plain_round_of_several_arrays_is_one_message(comm, together):
+@pytest.mark.parametrize("d", [1, 3, 50, 5000])
+def test_both_engines_agree_on_vectors_of_any_size(comm, together, d):
+    network, _ = world_of(comm, "complete")
+    x = np.random.default_rng(comm.rank).normal(size=d)
+    results = []
+    for engine in ENGINES:
+        gossip = gossip_of(comm, network, exchange="persistent", engine=engine)
+        results.append(gossip.mix(x, 7))
+        gossip.close()
+    with together:
+        np.testing.assert_allclose(*results, rtol=0, atol=1e-13)
+
+
+@both_engines
+def test_plain_round_of_several_arrays_is_one_message(comm, together, engine):
     network, X = world_of(comm)
-    gossip = gossip_of(comm, network)
+    gossip = gossip_of(comm, network, engine=engine)
     first = X[comm.rank]
     second = 2 * X[comm.rank][:4].reshape(2, 2)
     ours = gossip.gossip(first, second)
@@ -84,9 +106,10 @@ def test_plain_round_of_several_arrays_is_one_message(comm, together):
         assert gossip.sent.bytes == degree * 10 * 8
 
 
-def test_counts_of_rounds_messages_and_bytes(comm, together):
+@both_engines
+def test_counts_of_rounds_messages_and_bytes(comm, together, engine):
     network, X = world_of(comm, "star")
-    gossip = gossip_of(comm, network)
+    gossip = gossip_of(comm, network, engine=engine)
     gossip.mix(X[comm.rank], 5)
     gossip.mix(X[comm.rank].astype(np.float32), 3)
     gossip.gossip(X[comm.rank])
@@ -98,9 +121,10 @@ def test_counts_of_rounds_messages_and_bytes(comm, together):
         assert set(gossip.edges()) == set(network.neighbourhood(comm.rank).neighbours)
 
 
-def test_the_input_is_left_alone_and_the_result_is_new(comm, together):
+@both_engines
+def test_the_input_is_left_alone_and_the_result_is_new(comm, together, engine):
     network, X = world_of(comm)
-    gossip = gossip_of(comm, network)
+    gossip = gossip_of(comm, network, engine=engine)
     x = X[comm.rank].copy()
     first = gossip.mix(x, 2)
     kept = first.copy()
@@ -111,10 +135,11 @@ def test_the_input_is_left_alone_and_the_result_is_new(comm, together):
         assert not np.shares_memory(first, second)
 
 
-def test_matrices_and_single_precision_travel_as_they_are(comm, together):
+@both_engines
+def test_matrices_and_single_precision_travel_as_they_are(comm, together, engine):
     network, _ = world_of(comm)
     X = np.random.default_rng(5).normal(size=(comm.size, 4, 3)).astype(np.float32)
-    gossip = gossip_of(comm, network)
+    gossip = gossip_of(comm, network, engine=engine)
     ours = gossip.mix(X[comm.rank], 4)
     expected = mixed(network, X.reshape(comm.size, -1), "chebyshev", 4)
     with together:
@@ -132,3 +157,31 @@ def test_zero_rounds_are_the_identity_and_send_nothing(comm, together):
     with together:
         assert (ours == X[comm.rank]).all()
         assert gossip.rounds == gossip.sent.messages == 0
+
+
+@pytest.mark.mpi(min_size=2)
+@both_engines
+def test_other_threads_run_while_a_mix_waits(comm, together, engine):
+    network, X = world_of(comm)
+    gossip = gossip_of(comm, network, exchange="persistent", engine=engine)
+    ticks, done = [], threading.Event()
+
+    def tick() -> None:
+        while not done.wait(0.01):
+            ticks.append(perf_counter())
+
+    thread = threading.Thread(target=tick)
+    thread.start()
+    if comm.rank == 0:
+        sleep(0.5)
+    start = perf_counter()
+    gossip.mix(X[comm.rank], 2)
+    end = perf_counter()
+    done.set()
+    thread.join()
+    gossip.close()
+    neighbours = network.neighbourhood(0).neighbours
+    with together:
+        if comm.rank in neighbours:
+            assert end - start > 0.3
+            assert sum(start < t < end for t in ticks) > 5

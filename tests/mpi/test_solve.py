@@ -98,6 +98,17 @@ def test_isend_and_persistent_give_the_same_bits(comm, together):
         assert without_clocks(first.counts) == without_clocks(second.counts)
 
 
+def test_the_engine_is_told_and_agrees(comm, together):
+    python, auto = (ridge(comm, steps=5, engine=name) for name in ("python", "auto"))
+    with pytest.raises(AgreedError, match="unknown engine 'numba'; valid: auto, p"):
+        ridge(comm, engine="numba")
+    with together:
+        assert python.engine == "python"
+        assert auto.engine in ("python", "compiled")
+        np.testing.assert_allclose(auto.x_local, python.x_local, rtol=1e-11, atol=1e-12)
+        assert without_clocks(auto.counts) == without_clocks(python.counts)
+
+
 class Huber:
     """A user's own problem: nothing but the three methods."""
 

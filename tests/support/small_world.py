@@ -9,7 +9,8 @@ import numpy as np
 from pmgt_mpi.agent import Agent
 from pmgt_mpi.collective import Collective
 from pmgt_mpi.data.shard import Shard
-from pmgt_mpi.gossip import EXCHANGES, MIXINGS
+from pmgt_mpi.engine.choice import PYTHON
+from pmgt_mpi.gossip import MIXINGS
 from pmgt_mpi.gossip.gossip import Gossip
 from pmgt_mpi.graphs.build import build_network
 from pmgt_mpi.problems import PROBLEMS
@@ -77,7 +78,8 @@ def vectors(state) -> dict[str, np.ndarray]:
 class Case:
     """One agent of the package, and all agents of the matrix form.
 
-    `wire` is the communicator of the gossip, if it is not to be `comm`.
+    `engine` runs rounds and minibatches; `wire` is the communicator of the gossip, if
+    it is not to be `comm`.
     """
 
     def __init__(
@@ -89,6 +91,7 @@ class Case:
         l1=0.0,
         mixing="chebyshev",
         exchange="persistent",
+        engine=PYTHON,
         wire=None,
     ):
         m = comm.size
@@ -103,10 +106,10 @@ class Case:
             comm if wire is None else wire,
             network.neighbourhood(comm.rank),
             MIXINGS.load(mixing),
-            EXCHANGES.load(exchange),
+            engine.exchange(exchange),
         )
         self.agent = RecordingAgent(
-            problem,
+            engine.problem(problem),
             L1(strength=l1) if l1 else NoRegularizer(),
             self.gossip,
             weight=shard.weight,

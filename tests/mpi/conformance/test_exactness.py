@@ -11,6 +11,7 @@ import pytest
 from pmgt_mpi.algorithms import ALGORITHMS
 from pmgt_mpi.gossip import MIXINGS
 from tests.reference import REFERENCES
+from tests.support.engines import engine_of
 from tests.support.methods import METHODS, TRAITS, fits
 from tests.support.small_world import KINDS, Case, D
 
@@ -57,14 +58,24 @@ def compare(ours, reference) -> None:
             assert error <= TOLERANCE, f"{name} after step {step}: {error:.1e}"
 
 
+def with_engines(name):
+    """All cases in Python, and one of each problem compiled."""
+    mixing = "chebyshev" if "M" in TRAITS[name].cost.rounds else "plain"
+    l1 = 0.05 if TRAITS[name].proximal else 0.0
+    return [(*case, "python") for case in cases(name)] + [
+        (kind, False, l1, mixing, "compiled") for kind in KINDS
+    ]
+
+
 @pytest.mark.parametrize(
-    ("name", "kind", "equal", "l1", "mixing"),
-    [(name, *case) for name in ALGORITHMS for case in cases(name)],
+    ("name", "kind", "equal", "l1", "mixing", "engine"),
+    [(name, *case) for name in ALGORITHMS for case in with_engines(name)],
 )
-def test_every_variable(comm, together, name, kind, equal, l1, mixing):
+def test_every_variable(comm, together, name, kind, equal, l1, mixing, engine):
     if not fits(name, comm.size):
         return
-    case = Case(comm, kind, equal=equal, l1=l1, mixing=mixing)
+    chosen = engine_of(comm, engine)
+    case = Case(comm, kind, equal=equal, l1=l1, mixing=mixing, engine=chosen)
     ours = case.states(METHODS[name], steps_of(name))
     chance = case.chance()
     with together:

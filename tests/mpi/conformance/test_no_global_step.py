@@ -7,6 +7,7 @@ import pytest
 from mpi4py import MPI
 
 from pmgt_mpi.gossip import EXCHANGES
+from tests.support.engines import both_engines, engine_of
 from tests.support.methods import METHODS, TRAITS, fits
 from tests.support.small_world import Case, D
 
@@ -51,17 +52,20 @@ def test_the_list_of_collectives_is_not_empty_and_they_raise(comm):
         PointToPoint(comm).Allreduce(np.zeros(1), np.zeros(1))
 
 
+@both_engines
 @pytest.mark.parametrize("exchange", EXCHANGES)
 @pytest.mark.parametrize("name", METHODS)
-def test_same_bits_without_collectives(comm, together, name, exchange):
+def test_same_bits_without_collectives(comm, together, name, exchange, engine):
     if not fits(name, comm.size):
         return
     l1 = 0.02 if TRAITS[name].proximal else 0.0
+    chosen = engine_of(comm, engine)
     results = []
     for communicator in (comm, PointToPoint(comm)):
         case = Case(
-            comm, "ridge", equal=False, l1=l1, exchange=exchange, wire=communicator
-        )
+            comm, "ridge", equal=False, l1=l1, exchange=exchange, engine=chosen,
+            wire=communicator,
+        )  # fmt: skip
         state = METHODS[name].init(case.agent, np.full(D, 0.3))
         for _ in range(5):
             state = METHODS[name].step(case.agent, state)

@@ -25,6 +25,7 @@ def test_defaults_of_the_smallest_config():
         name="run",
         seed=1,
         dtype="float64",
+        engine="auto",
         folder="/folder",
         network=NetworkPlan(
             topology=Part("ring", "pmgt_mpi.graphs.fixed:ring"),

@@ -18,7 +18,7 @@ ALGORITHM = "[[algorithm]] number 0"
             "run",
             {"sed": 3},
             "[run] has no key 'sed'; did you mean 'seed'? "
-            "valid: name, seed, dtype, timeout",
+            "valid: name, seed, dtype, timeout, engine",
         ),
         (
             "data",

@@ -1,0 +1,104 @@
+"""Building the engine's shared object, once for each machine, into the cache folder."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import platform
+import shlex
+import shutil
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+from pmgt_mpi.cache import cache_folder, replacing
+from pmgt_mpi.errors import UserError
+
+HERE = Path(__file__).parent
+SOURCES = ("kernels.c", "rounds.h", "rows.h")
+COMPILERS = ("cc", "gcc", "clang")
+
+FLAGS = ("-O3", "-std=gnu11", "-fPIC", "-shared")
+OWN_PROCESSOR = "-march=native"
+
+LIMIT = 300
+"""Seconds for one compilation."""
+
+
+class BuildError(UserError):
+    """The engine cannot be built or loaded here; the message says why."""
+
+
+def object_path() -> Path:
+    """Where the shared object for this source and this processor lies, or would lie.
+
+    A home folder may be shared by machines with different processors, so the
+    processor's features are part of the name; so is the user's choice of a compiler.
+    """
+    digest = hashlib.blake2b(digest_size=16)
+    for name in SOURCES:
+        digest.update((HERE / name).read_bytes())
+    for word in (*FLAGS, OWN_PROCESSOR, os.environ.get("CC", ""), _processor()):
+        digest.update(word.encode() + b"\0")
+    return cache_folder() / "engine" / f"{digest.hexdigest()}.so"
+
+
+def build(path: Path) -> None:
+    """Compile the engine to `path`, unless it is there; several jobs may do so at once.
+
+    Raises `BuildError` where there is no compiler, or it fails, or the folder cannot
+    be written.
+    """
+    if path.exists():
+        return
+    compiler = find_compiler()
+    try:
+        with replacing(path) as temporary:
+            _compile(compiler, temporary)
+    except OSError as error:
+        raise BuildError(f"cannot write {path}: {error.strerror}") from None
+
+
+def find_compiler() -> list[str]:
+    """The command of a C compiler: CC, a usual name, or the wheel of zig."""
+    if named := os.environ.get("CC"):
+        return shlex.split(named)
+    for name in COMPILERS:
+        if found := shutil.which(name):
+            return [found]
+    if find_spec("ziglang") is not None:
+        return [sys.executable, "-m", "ziglang", "cc"]
+    raise BuildError(
+        f"no C compiler ({', '.join(COMPILERS)}); install one, or pip install "
+        "'pmgt_mpi[fast]'"
+    )
+
+
+def _compile(compiler: list[str], target: Path) -> None:
+    """Run the compiler, for this processor if it can."""
+    import subprocess  # only one agent comes here
+
+    end = [str(HERE / "kernels.c"), "-o", str(target)]
+    said = ""
+    for flags in ((*FLAGS, OWN_PROCESSOR), FLAGS):
+        command = [*compiler, *flags, *end]
+        try:
+            done = subprocess.run(
+                command, capture_output=True, text=True, timeout=LIMIT, check=False
+            )
+        except (OSError, subprocess.TimeoutExpired) as error:
+            raise BuildError(f"the C compiler {compiler[0]} fails: {error}") from None
+        if done.returncode == 0:
+            return
+        said = (done.stderr.strip() or f"exit code {done.returncode}").splitlines()[-1]
+    raise BuildError(f"the C compiler {' '.join(compiler)} fails: {said}")
+
+
+def _processor() -> str:
+    """What this processor can do."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        lines = []
+    features = (line for line in lines if line.startswith(("flags", "Features")))
+    return platform.machine() + next(features, platform.processor())

@@ -1,0 +1,146 @@
+"""The exchange of the compiled engine: all rounds of a mix in one call."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable
+from ctypes import addressof
+from typing import Any, NamedTuple
+
+import numpy as np
+from mpi4py import MPI
+from numpy.typing import DTypeLike, NDArray
+
+from pmgt_mpi.engine.library import ExchangeStruct, Library, address
+from pmgt_mpi.gossip import EXCHANGES
+from pmgt_mpi.gossip.exchange import Exchange
+from pmgt_mpi.graphs.neighbourhood import Neighbourhood
+
+Array = NDArray[Any]
+
+HANDLES: dict[int, np.dtype[Any]] = {4: np.dtype(np.int32), 8: np.dtype(np.int64)}
+"""A handle of MPI is an int or a pointer, by its size."""
+
+DATATYPES = {np.dtype(np.float64): MPI.DOUBLE, np.dtype(np.float32): MPI.FLOAT}
+
+
+class Prepared(NamedTuple):
+    """The weights of some rounds, and the row in which their result will be."""
+
+    weights: Array
+    where: int
+    rounds: int
+    result: Array
+
+
+class CompiledExchange(Exchange):
+    """Rounds in C: own vectors in three rows that change places, and the neighbours'.
+
+    Parameters
+    ----------
+    library
+        The compiled engine.
+    comm, neighbourhood, size, dtype
+        As for every exchange.
+    persistent
+        Whether requests are made once, or Isend and Irecv called in every round.
+    """
+
+    def __init__(
+        self,
+        library: Library,
+        comm: Any,
+        neighbourhood: Neighbourhood,
+        size: int,
+        dtype: DTypeLike,
+        *,
+        persistent: bool,
+    ) -> None:
+        super().__init__(comm, neighbourhood, size, dtype)
+        degree = len(self.neighbours)
+        self._own = np.zeros((3, size), dtype)
+        self._theirs = np.zeros((degree, size), dtype)
+        self._first = self._own[1]
+        self._ids = np.array(self.neighbours, np.int32)
+        self._requests: list[Any] = []
+        if persistent:
+            for own in self._own:
+                pairs = zip(self._theirs, self.neighbours, strict=True)
+                self._requests += [comm.Recv_init(row, source) for row, source in pairs]
+                self._requests += [
+                    comm.Send_init(own, dest) for dest in self.neighbours
+                ]
+        handle = HANDLES[MPI._sizeof(MPI.Request)]
+        handles = [MPI._handleof(request) for request in self._requests]
+        self._handles = np.array(handles or [0] * (2 * degree), handle)
+        self._statuses = np.zeros(2 * degree * MPI._sizeof(MPI.Status), np.uint8)
+        self._struct = ExchangeStruct(
+            isend=function_address("MPI_Isend"),
+            irecv=function_address("MPI_Irecv"),
+            startall=function_address("MPI_Startall"),
+            waitall=function_address("MPI_Waitall"),
+            comm=MPI._handleof(comm),
+            datatype=MPI._handleof(DATATYPES[self._own.dtype]),
+            size=size,
+            degree=degree,
+            persistent=persistent,
+            neighbours=address(self._ids),
+            requests=address(self._handles),
+            request_bytes=handle.itemsize,
+            statuses=address(self._statuses),
+            own=address(self._own),
+            theirs=address(self._theirs),
+        )
+        self._here = addressof(self._struct)
+        self._mix = library.function("mix", self._own.dtype)
+
+    def prepare(self, weights: Array) -> Prepared:
+        """Find where the weights lie, and where the result will."""
+        weights = np.ascontiguousarray(weights)
+        rounds = len(weights)
+        return Prepared(
+            weights, address(weights), rounds, self._own[(1 + rounds) % len(self._own)]
+        )
+
+    def _run(self, x: Array, prepared: Prepared) -> tuple[Array, int]:
+        _, where, rounds, result = prepared
+        self._first[:] = x
+        error = self._mix(self._here, where, rounds)
+        if error:
+            raise MPI.Exception(error)
+        return result.copy(), rounds
+
+    def close(self) -> None:
+        """Free the persistent requests."""
+        for request in self._requests:
+            request.Free()
+        self._requests = []
+
+
+def function_address(name: str) -> int:
+    """Where a function of the loaded MPI library is.
+
+    A library that was preloaded to stand between the program and MPI, as a profiler is,
+    comes first, as it does for mpi4py.
+    """
+    for scope in (None, MPI.__file__):
+        function = getattr(ctypes.CDLL(scope), name, None)
+        if function is not None:
+            return ctypes.cast(function, ctypes.c_void_p).value or 0
+    raise LookupError(f"no function {name} in the MPI library of mpi4py")
+
+
+def compiled_exchange(library: Library, form: str) -> Callable[..., Exchange]:
+    """Give what makes exchanges of a form: in C, or for other types in Python."""
+
+    def make(
+        comm: Any, neighbourhood: Neighbourhood, size: int, dtype: DTypeLike
+    ) -> Exchange:
+        if np.dtype(dtype) not in DATATYPES:
+            plain: Exchange = EXCHANGES.load(form)(comm, neighbourhood, size, dtype)
+            return plain
+        return CompiledExchange(
+            library, comm, neighbourhood, size, dtype, persistent=form == "persistent"
+        )
+
+    return make
