@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from time import perf_counter
+from time import perf_counter, sleep
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,9 @@ Array = NDArray[Any]
 
 GATHER_LIMIT = 1 << 20
 """Numbers gathered at once on agent 0; a larger sum takes one agent after another."""
+
+SHORTEST_PAUSE, LONGEST_PAUSE = 5e-5, 5e-3
+"""Seconds that an agent sleeps between two looks at whether the others have come."""
 
 
 class AgreedError(UserError):
@@ -117,6 +120,18 @@ class Collective:
             yield
         except UserError as error:
             problem = str(error)
+        self._wait_quietly()
         problems = [p for p in self.gather(problem) if p is not None]
         if problems:
             raise AgreedError(problems[0])
+
+    def _wait_quietly(self) -> None:
+        """Wait for all agents asleep, and not inside MPI, which keeps a core busy.
+
+        At set-up one agent works while the others wait, often on the same cores.
+        """
+        met = self.comm.Ibarrier()
+        pause = SHORTEST_PAUSE
+        while not met.Test():
+            sleep(pause)
+            pause = min(2 * pause, LONGEST_PAUSE)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 from pmgt_mpi.collective import AgreedError, Collective
-from pmgt_mpi.engine.compiler import BuildError, build, object_path
+from pmgt_mpi.engine import BuildError
 from pmgt_mpi.engine.library import Library
 from pmgt_mpi.problems.base import Problem
 from pmgt_mpi.registry import nearest
@@ -79,7 +79,14 @@ def choose_engine(collective: Collective, asked: Asked) -> Engine:
         return PYTHON
     agent = collective.agent
     hosts = collective.gather(socket.gethostname())
-    path = object_path()
+    first = hosts.index(hosts[agent])
+
+    def make() -> Any:
+        from pmgt_mpi.engine.compiler import build, object_path
+
+        path = object_path()
+        build(path)
+        return path
 
     def attempt(mine: bool, action: Callable[[], Any]) -> tuple[Any, str]:
         """Let some agents do something; give the result and anybody's complaint."""
@@ -91,10 +98,11 @@ def choose_engine(collective: Collective, asked: Asked) -> Engine:
                 complaint = f"{error} (agent {agent} on {hosts[agent]})"
         return result, next(filter(None, collective.gather(complaint)), "")
 
-    _, why = attempt(agent == 0, lambda: build(path))
-    if not why:
-        _, why = attempt(hosts.index(hosts[agent]) == agent, lambda: build(path))
     library = None
+    _, why = attempt(agent == 0, make)
+    if not why:
+        path, why = attempt(agent == first, make)
+        path = collective.gather(path)[first]
     if not why:
         library, why = attempt(True, lambda: Library(path))
     if why and asked == "compiled":

@@ -12,7 +12,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from pmgt_mpi.cache import cache_folder, replacing
-from pmgt_mpi.errors import UserError
+from pmgt_mpi.engine import BuildError
 
 HERE = Path(__file__).parent
 SOURCES = ("kernels.c", "rounds.h", "rows.h")
@@ -23,10 +23,6 @@ OWN_PROCESSOR = "-march=native"
 
 LIMIT = 300
 """Seconds for one compilation."""
-
-
-class BuildError(UserError):
-    """The engine cannot be built or loaded here; the message says why."""
 
 
 def object_path() -> Path:
@@ -96,9 +92,11 @@ def _compile(compiler: list[str], target: Path) -> None:
 
 def _processor() -> str:
     """What this processor can do."""
+    features = platform.processor()
     try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
+        with Path("/proc/cpuinfo").open() as file:  # as far as the first one's features
+            words = (line for line in file if line.startswith(("flags", "Features")))
+            features = next(words, features)
     except OSError:
-        lines = []
-    features = (line for line in lines if line.startswith(("flags", "Features")))
-    return platform.machine() + next(features, platform.processor())
+        pass  # another system than Linux: its name of the processor is all there is
+    return platform.machine() + features

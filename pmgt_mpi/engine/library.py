@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from pmgt_mpi.engine.compiler import BuildError
+from pmgt_mpi.engine import BuildError
 
 SUFFIXES = {np.dtype(np.float64): "double", np.dtype(np.float32): "float"}
 """The types of number that the engine has functions for."""
@@ -60,7 +60,7 @@ SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "mix": (ctypes.c_int, [Address, Address, ctypes.c_int]),
     "dot": (None, [Address]),
     "tdot": (None, [Address]),
-    "normal": (None, [Address, ctypes.c_double]),
+    "normal": (None, [Address, ctypes.c_double, ctypes.c_double]),
 }
 
 

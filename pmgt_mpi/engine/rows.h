@@ -104,7 +104,6 @@ static inline void NAME(sparse)(batch_t *p, int dots, int adds, REAL factor) {
 #undef CSR
 
 static inline void NAME(products)(batch_t *p, int dots, int adds, REAL factor) {
-    if (adds) memset(p->out, 0, p->d * sizeof(REAL));
     if (p->starts)
         NAME(sparse)(p, dots, adds, factor);
     else
@@ -115,10 +114,16 @@ static inline void NAME(products)(batch_t *p, int dots, int adds, REAL factor) {
 void NAME(dot)(batch_t *p) { NAME(products)(p, 1, 0, 0); }
 
 /* out = Σ_j z_j a_j. */
-void NAME(tdot)(batch_t *p) { NAME(products)(p, 0, 1, 1); }
+void NAME(tdot)(batch_t *p) {
+    memset(p->out, 0, p->d * sizeof(REAL));
+    NAME(products)(p, 0, 1, 1);
+}
 
-/* out = factor Σ_j ⟨a_j, x⟩ a_j, every row read once. */
-void NAME(normal)(batch_t *p, double factor) {
+/* out = factor Σ_j ⟨a_j, x⟩ a_j + shift x, every row read once. */
+void NAME(normal)(batch_t *p, double factor, double shift) {
+    const REAL *restrict x = (const REAL *)p->x;
+    REAL *restrict out = (REAL *)p->out;
+    for (int64_t i = 0; i < p->d; i++) out[i] = (REAL)shift * x[i];
     NAME(products)(p, 1, 1, (REAL)factor);
 }
 #undef LANES

@@ -102,13 +102,15 @@ class CompiledExchange(Exchange):
             weights, address(weights), rounds, self._own[(1 + rounds) % len(self._own)]
         )
 
-    def _run(self, x: Array, prepared: Prepared) -> tuple[Array, int]:
+    def run(self, x: Array, prepared: Prepared) -> Array:
+        """Run the rounds that were prepared, and count them; give a new vector."""
         _, where, rounds, result = prepared
         self._first[:] = x
         error = self._mix(self._here, where, rounds)
         if error:
             raise MPI.Exception(error)
-        return result.copy(), rounds
+        self.rounds += rounds
+        return result.copy()
 
     def close(self) -> None:
         """Free the persistent requests."""

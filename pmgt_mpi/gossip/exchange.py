@@ -43,7 +43,7 @@ class Exchange(ABC):
     ----------
     rounds
         Rounds done so far; each sends one message to and receives one message from
-        every neighbour. This is the only place where they are counted.
+        every neighbour. `run` counts them, and nobody else does.
     nbytes
         Bytes of one message.
     """
@@ -68,15 +68,9 @@ class Exchange(ABC):
             weight is not read.
         """
 
-    def run(self, x: Array, prepared: Any) -> Array:
-        """Run the rounds that were prepared; give a new vector."""
-        mixed, rounds = self._run(x, prepared)
-        self.rounds += rounds
-        return mixed
-
     @abstractmethod
-    def _run(self, x: Array, prepared: Any) -> tuple[Array, int]:
-        """Run the rounds; give a new vector, and how many they were."""
+    def run(self, x: Array, prepared: Any) -> Array:
+        """Run the rounds that were prepared, and count them; give a new vector."""
 
     def close(self) -> None:  # noqa: B027 (most forms hold nothing)
         """Free what MPI holds for this exchange."""
@@ -100,7 +94,8 @@ class TapeExchange(Exchange):
         """One vector a round, the first without the weight of x^{k−1}."""
         return [weights[0, 1:], *weights[1:]]
 
-    def _run(self, x: Array, prepared: list[Array]) -> tuple[Array, int]:
+    def run(self, x: Array, prepared: list[Array]) -> Array:
+        """Run the rounds that were prepared, and count them; give a new vector."""
         iterates = self._iterates
         iterates[1][:] = x
         self._trade(0)
@@ -114,7 +109,9 @@ class TapeExchange(Exchange):
             self._trade(slot)
             w.dot(self._blocks[slot], iterates[slot + 2])
             slot += 1
-        return iterates[slot + 1].copy(), len(prepared)
+        self.rounds += len(prepared)
+        mixed: Array = iterates[slot + 1].copy()
+        return mixed
 
     @abstractmethod
     def _trade(self, slot: int) -> None:

@@ -64,6 +64,7 @@ class Gossip:
         self.mixing = mixing
         self.seconds = 0.0
         self.entered = 0.0
+        self._alone = not neighbourhood.neighbours
         self._make_exchange = exchange
         self._exchanges: dict[tuple[int, np.dtype[Any]], Exchange] = {}
         self._prepared: dict[tuple[int, int, np.dtype[Any]], tuple[Exchange, Any]] = {}
@@ -72,7 +73,7 @@ class Gossip:
 
     def mix(self, x: Array, rounds: int) -> Array:
         """Run `rounds` rounds of the mixing polynomial on x; a new array."""
-        if not self.neighbourhood.neighbours or rounds == 0:
+        if self._alone or rounds == 0:
             return x.copy()
         start = self.entered = perf_counter()
         mixed = self._run(x, rounds)
@@ -82,7 +83,7 @@ class Gossip:
 
     def gossip(self, *arrays: Array) -> tuple[Array, ...]:
         """W x for each array, in one plain round: they share a message."""
-        if not self.neighbourhood.neighbours:
+        if self._alone:
             return tuple(array.copy() for array in arrays)
         start = self.entered = perf_counter()
         mixed: tuple[Array, ...]

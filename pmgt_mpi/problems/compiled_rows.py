@@ -84,11 +84,11 @@ class CompiledRows:
         batch.rows[:] = rows
         return batch
 
-    def normal(self, rows: Array, x: Array, factor: float) -> Array:
-        """factor Σ_j ⟨a_j, x⟩ a_j over some rows, a new array; each row read once."""
+    def normal(self, rows: Array, x: Array, factor: float, shift: float) -> Array:
+        """factor Σ_j ⟨a_j, x⟩ a_j + shift x over some rows, each of them read once."""
         if not self.takes(x):
-            return self.plain.normal(rows, x, factor)
-        return self.gather(rows).normal(x, factor)
+            return self.plain.normal(rows, x, factor, shift)
+        return self.gather(rows).normal(x, factor, shift)
 
     def gram(self, h: Array | None = None) -> Array:
         """(1/n) Σ_j h_j a_j a_jᵀ, d × d, float64; h = 1 where it is not given."""
@@ -146,10 +146,10 @@ class CompiledBatch:
         self._tdot(self._here)
         return self._out.copy()
 
-    def normal(self, x: Array, factor: float) -> Array:
-        """factor Σ_j ⟨a_j, x⟩ a_j, a new array."""
+    def normal(self, x: Array, factor: float, shift: float) -> Array:
+        """factor Σ_j ⟨a_j, x⟩ a_j + shift x, a new array."""
         self._x[:] = x
-        self._normal(self._here, factor)
+        self._normal(self._here, factor, shift)
         return self._out.copy()
 
     def _plain(self) -> Batch:

@@ -54,12 +54,14 @@ class DenseRows:
         self.A.take(rows, 0, batch.A, "clip")
         return batch
 
-    def normal(self, rows: Array, x: Array, factor: float) -> Array:
-        """factor Σ_j ⟨a_j, x⟩ a_j over some rows, a new array."""
+    def normal(self, rows: Array, x: Array, factor: float, shift: float) -> Array:
+        """factor Σ_j ⟨a_j, x⟩ a_j + shift x over some rows, a new array."""
         batch = self.gather(rows)
         z = batch.dot(x)
         z *= factor
-        return batch.tdot(z)
+        out = batch.tdot(z)
+        out += shift * x
+        return out
 
     def gram(self, h: Array | None = None) -> Array:
         """(1/n) Σ_j h_j a_j a_jᵀ, d × d, float64; h = 1 where it is not given."""

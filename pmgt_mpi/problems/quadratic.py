@@ -76,11 +76,7 @@ class QuadraticModel(LinearModel):
 
     def minibatch_difference(self, w: Array, w0: Array, rows: Array) -> Array:
         """(κ/b) Σ_j ⟨a_j, w − w0⟩ a_j + c (w − w0)."""
-        delta = w - w0
-        out = self.A.normal(rows, delta, self.kappa / rows.size)
-        delta *= self.c
-        out += delta
-        return out
+        return self.A.normal(rows, w - w0, self.kappa / rows.size, self.c)
 
     def hessian(self, x: Array) -> Array:  # noqa: ARG002
         """Q, whatever x."""

@@ -37,8 +37,8 @@ class Rows(Batch, Protocol):
         """Rows by index, each as often as it is named; the indices must be valid."""
         ...
 
-    def normal(self, rows: Array, x: Array, factor: float) -> Array:
-        """factor Σ_j ⟨a_j, x⟩ a_j over some rows, a new array."""
+    def normal(self, rows: Array, x: Array, factor: float, shift: float) -> Array:
+        """factor Σ_j ⟨a_j, x⟩ a_j + shift x over some rows, a new array."""
         ...
 
     def gram(self, h: Array | None = None) -> Array:

@@ -6,12 +6,16 @@ costs several times as much, nearly all of it in checks.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[Any]
+
+BLOCK_ENTRIES = 1 << 20
+"""Entries of the rows that are worked on at once where a product needs copies."""
 
 
 class SparseBatch:
@@ -78,22 +82,37 @@ class SparseRows:
             (rows.size, self.A.shape[1]),
         )
 
-    def normal(self, rows: Array, x: Array, factor: float) -> Array:
-        """factor Σ_j ⟨a_j, x⟩ a_j over some rows, a new array."""
+    def normal(self, rows: Array, x: Array, factor: float, shift: float) -> Array:
+        """factor Σ_j ⟨a_j, x⟩ a_j + shift x over some rows, a new array."""
         batch = self.gather(rows)
         z = batch.dot(x)
         z *= factor
-        return batch.tdot(z)
+        out = batch.tdot(z)
+        out += shift * x
+        return out
 
     def gram(self, h: Array | None = None) -> Array:
         """(1/n) Σ_j h_j a_j a_jᵀ, d × d, float64; h = 1 where it is not given."""
-        A = self.A.astype(np.float64)
-        scaled = A if h is None else A.multiply(h[:, None]).tocsr()
-        total: Array = (scaled.T @ A).toarray()
-        total /= A.shape[0]
+        n, d = self.A.shape
+        total = np.zeros((d, d))
+        for start, A in self._blocks():
+            if h is None:
+                scaled = A
+            else:
+                part = h[start : start + A.shape[0], None]
+                scaled = A.multiply(part).tocsr()
+            total += (scaled.T @ A).toarray()
+        total /= n
         return total
 
     def largest_norm(self) -> float:
         """max_j ‖a_j‖²."""
-        A = self.A.astype(np.float64)
-        return float(A.multiply(A).sum(axis=1).max())
+        return max(float(A.multiply(A).sum(axis=1).max()) for _, A in self._blocks())
+
+    def _blocks(self) -> Iterator[tuple[int, Any]]:
+        """The rows in float64, some at a time, and the number of the first of them."""
+        n = self.A.shape[0]
+        rows = max(1, BLOCK_ENTRIES * n // max(1, self.entries))
+        for start in range(0, n, rows):
+            block = self.A[start : start + rows]
+            yield start, block.astype(np.float64, copy=False)

@@ -32,6 +32,7 @@ def prepare() -> None:
     for name in BLAS_THREADS:
         os.environ.setdefault(name, "1")
     os.environ.setdefault("OMPI_MCA_mpi_yield_when_idle", "1")
+    os.environ.setdefault("MPI4PY_RC_THREAD_LEVEL", "serialized")
 
 
 def launched() -> tuple[int, int]:

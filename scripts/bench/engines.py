@@ -1,0 +1,14 @@
+"""The engines that can be had here, by name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pmgt_mpi.collective import Collective
+from pmgt_mpi.engine.choice import PYTHON, Engine, choose_engine
+
+
+def engines(comm: Any) -> dict[str, Engine]:
+    """Python, and the compiled one where there is a compiler."""
+    auto = choose_engine(Collective(comm), "auto")
+    return {"python": PYTHON, auto.name: auto}

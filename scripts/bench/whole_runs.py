@@ -1,0 +1,183 @@
+"""(4) to (6): start-up, memory and time to a solution, of whole runs of the command."""
+
+from __future__ import annotations
+
+import csv
+import json
+import time
+from collections.abc import Callable
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from ratios import spread
+
+from tests.launcher import start_mpirun
+
+HERE = Path(__file__).parent
+
+CONFIG = """
+[run]
+name = "bench"
+
+[data]
+source = "bernoulli"
+rows = {rows}
+columns = {columns}
+layout = "{layout}"
+
+[problem]
+kind = "shift-invert-pca"
+
+[stop]
+steps = {steps}
+{target}
+[evaluate]
+reference = {reference}
+
+[[algorithm]]
+name = "pmgt-katyushax"
+"""
+
+
+class Runs:
+    """Starts runs in a folder of their own, one after another."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.number = 0
+
+    def new(self) -> Path:
+        """Make the folder of the next run."""
+        self.number += 1
+        path = self.folder / f"run-{self.number}"
+        path.mkdir()
+        return path
+
+    def command(self, engine: str = "auto", **values: Any) -> tuple[Path, list[Any]]:
+        """Write a config; give its folder and the arguments that run it."""
+        path = self.new()
+        text = {"target": "", "layout": "auto", "reference": "false", **values}
+        (path / "config.toml").write_text(CONFIG.format(**text))
+        arguments = ["-m", "pmgt_mpi.run", "--config", path / "config.toml"]
+        return path, [
+            *arguments, "--out", path / "out", "--set", f"run.engine={engine}",
+        ]  # fmt: skip
+
+    def bare(self, *module: str) -> tuple[Path, list[Any]]:
+        """Give the folder and the arguments of a run of the bare program."""
+        path = self.new()
+        return path, [HERE / "bare.py", path / "done", *module]
+
+
+def until(ranks: int, arguments: list[Any], done: Callable[[], bool]) -> float:
+    """Seconds from the start of mpirun to a sign of life; then the job may end."""
+    start = time.perf_counter()
+    with start_mpirun(ranks, arguments) as job:
+        while not done():
+            if not job.running() and not done():
+                raise RuntimeError(str(job.wait(60)))
+            time.sleep(0.002)
+        seconds = time.perf_counter() - start
+        job.wait(120).expect(0)
+    return seconds
+
+
+def first_step(runs: Runs, ranks: int) -> float:
+    """Seconds to the record of the first step."""
+    path, arguments = runs.command(rows=960, columns=10, steps=1, reference="true")
+    metrics = path / "out" / "metrics.jsonl"
+
+    def done() -> bool:
+        return metrics.exists() and metrics.read_text().count("\n") >= 2
+
+    return until(ranks, arguments, done)
+
+
+def bare(runs: Runs, ranks: int, *module: str) -> float:
+    """Seconds to the end of the bare program's barrier."""
+    path, arguments = runs.bare(*module)
+    return until(ranks, arguments, (path / "done").exists)
+
+
+def startup(runs: Runs, repeats: int) -> list[dict[str, Any]]:
+    """(4) Start-up to the first step against bare mpi4py and numpy."""
+    results = []
+    with_numba = find_spec("numba") is not None
+    for ranks in (2, 8, 16):
+        seconds: dict[str, list[float]] = {"bare": [], "first step": []}
+        if with_numba:
+            seconds["bare and numba"] = []
+        for repeat in range(repeats + 1):
+            took = {"bare": bare(runs, ranks), "first step": first_step(runs, ranks)}
+            if with_numba:
+                took["bare and numba"] = bare(runs, ranks, "numba")
+            if repeat:  # the first one compiles and fills caches
+                for name, value in took.items():
+                    seconds[name].append(value)
+        pairs = {
+            name: [b / a for a, b in zip(seconds["bare"], values, strict=True)]
+            for name, values in seconds.items()
+        }
+        results.append(
+            {
+                "ranks": ranks,
+                "seconds": {name: spread(values) for name, values in seconds.items()},
+                "ratio": {name: spread(values) for name, values in pairs.items()},
+            }
+        )
+    return results
+
+
+def memory(runs: Runs) -> list[dict[str, Any]]:
+    """(5) Peak memory of a rank against its shard and the bare program."""
+    ranks, rows, columns = 2, 200_000, 50
+    path, arguments = runs.bare()
+    until(ranks, arguments, (path / "done").exists)
+    base = int((path / "done").read_text())
+    results = []
+    for layout, entry in (("dense", 8), ("sparse", 12)):
+        path, arguments = runs.command(
+            rows=rows, columns=columns, steps=2, layout=layout
+        )
+        with start_mpirun(ranks, arguments) as job:
+            job.wait(120).expect(0)
+        with (path / "out" / "ranks.csv").open(newline="") as file:
+            peaks = [int(row["peak_memory_bytes"]) for row in csv.DictReader(file)]
+        results.append(
+            {
+                "layout": layout,
+                "shard": rows // ranks * columns * entry,
+                "bare": base,
+                "peak": max(peaks),
+            }
+        )
+    return results
+
+
+def scaling(runs: Runs, repeats: int) -> list[dict[str, Any]]:
+    """(6) Seconds to 1e-6 of one fixed problem, as the agents grow in number."""
+    results = []
+    for ranks in (1, 2, 4, 8, 16):
+        seconds: dict[str, list[float]] = {"python": [], "compiled": []}
+        told: dict[str, Any] = {}
+        for _ in range(repeats):
+            for engine, values in seconds.items():
+                path, arguments = runs.command(
+                    engine if engine == "python" else "auto",
+                    rows=60_000, columns=50, steps=500, reference="true",
+                    target="relative_suboptimality = 1e-6\n",
+                )  # fmt: skip
+                with start_mpirun(ranks, arguments) as job:
+                    job.wait(120).expect(0)
+                told = json.loads((path / "out" / "summary.json").read_text())[0]
+                if told["engine"] == engine:
+                    values.append(told["seconds"])
+        results.append(
+            {
+                "ranks": ranks,
+                "seconds": {name: spread(s) for name, s in seconds.items() if s},
+                **{key: told[key] for key in ("step", "gradients", "rounds", "status")},
+            }
+        )
+    return results
