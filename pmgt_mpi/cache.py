@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,6 +18,8 @@ def cache_folder() -> Path:
     try:
         return Path.home() / ".cache" / "pmgt_mpi"
     except RuntimeError:  # a user without a home, as in some containers
+        import tempfile
+
         return Path(tempfile.gettempdir()) / f"pmgt_mpi-{os.getuid()}"
 
 

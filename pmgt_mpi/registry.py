@@ -6,7 +6,6 @@ until it is asked for: twenty ranks would pay every import twenty times.
 
 from __future__ import annotations
 
-import difflib
 import importlib
 import inspect
 from collections.abc import Callable, Iterator, Mapping
@@ -17,6 +16,8 @@ from pmgt_mpi.errors import UserError
 
 def nearest(word: str, valid: list[str]) -> str:
     """Say which valid word is meant, or which ones there are."""
+    import difflib  # for a message only
+
     close = difflib.get_close_matches(word, valid, n=1)
     hint = f"did you mean '{close[0]}'? " if close else ""
     return f"{hint}valid: {', '.join(valid)}"

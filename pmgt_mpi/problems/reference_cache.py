@@ -9,7 +9,6 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
-from zipfile import BadZipFile
 
 import numpy as np
 from numpy.typing import NDArray
@@ -100,6 +99,8 @@ def address(kind: type) -> tuple[str, str]:
 
 def load(path: Path, shape: tuple[int, ...]) -> tuple[Array, float] | None:
     """Read x* and its residual; None where there is no file or not a whole one."""
+    from zipfile import BadZipFile  # only agent 0 comes here
+
     try:
         with path.open("rb") as file:
             arrays = np.load(file, allow_pickle=False)

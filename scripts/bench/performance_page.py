@@ -176,8 +176,8 @@ def inner_steps(results: Results, verdicts: Verdicts) -> str:
     return (
         "## The minibatch of an inner step\n\n"
         "Drawing 173 indices and the difference of two minibatch gradients, one rank; "
-        "50 numbers a row,\nin CSR among 1,000 columns. Growth is the time against that "
-        "of the smallest shard: what is more\n"
+        "50 numbers a row,\nin CSR among 1,000 columns. Growth is the time against "
+        "that of the smallest shard: what is more\n"
         "than 1 is the memory's doing, and C's gather (without drawing) has it too.\n\n"
         + table(head, rows)
     )

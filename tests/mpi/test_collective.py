@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import numpy as np
 import pytest
 
@@ -167,3 +169,15 @@ def test_agreements_within_agreements(collective, together):
 def test_a_fault_that_is_no_wrong_input_passes_straight_through(collective, together):
     with together, pytest.raises(ZeroDivisionError), collective.agreed():
         raise ZeroDivisionError
+
+
+@pytest.mark.mpi(min_size=2)
+def test_who_waits_for_the_others_work_leaves_them_the_core(comm, together, collective):
+    comm.Barrier()
+    start = time.process_time()
+    with collective.agreed():
+        if comm.rank == 0:
+            time.sleep(0.5)
+    busy = time.process_time() - start
+    with together:
+        assert busy < 0.2

@@ -1,0 +1,66 @@
+"""The page of measured figures: every target is there, and what misses it is told."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+import numpy as np
+import pytest
+
+from tests.launcher import ROOT
+
+
+@pytest.fixture
+def bench(monkeypatch):
+    """The modules of scripts/bench, as they import each other."""
+    monkeypatch.syspath_prepend(str(ROOT / "scripts" / "bench"))
+    names = ("ratios", "targets", "performance_page")
+    yield {name: __import__(name) for name in names}
+    for name in names:
+        sys.modules.pop(name, None)
+
+
+def test_ratios_are_those_of_pairs(bench):
+    compare = bench["ratios"].compare
+    seconds = {"C x": [1.0, 2.0, 4.0], "C y": [3.0, 3.0, 3.0], "python": [2, 8, 8]}
+    base = bench["ratios"].fastest(seconds, "C ")
+    assert base == "C x"
+    told = compare(seconds, base, unit=100)
+    assert told["ratio"]["python"]["median"] == 2.0
+    assert told["ratio"]["C x"] == {"median": 1.0, "low": 1.0, "high": 1.0}
+    assert told["microseconds"]["python"]["median"] == pytest.approx(80_000)
+    assert bench["ratios"].fastest({"python": [1.0]}, "C ") is None
+    json.dumps(told)
+
+
+def round_result(python, compiled):
+    def one(value):
+        return {"median": value, "low": value, "high": value}
+
+    return {
+        "ranks": 2, "d": 50, "rounds_of_a_mix": 20, "base": "C persistent",
+        "microseconds": {"C persistent": one(1.0), "C isend": one(1.25)},
+        "ratio": {"python": one(python), "compiled": one(compiled)},
+    }  # fmt: skip
+
+
+def test_a_missed_target_is_bold_and_named(bench):
+    machine = {"processor": "P", "cores": 2, "load": 0, "python": "3", "date": "now"}
+    results = [round_result(3.31, 1.49)]
+    book = {"rounds": {"machine": machine, "results": results}}
+    text, missed = bench["performance_page"].page(book)
+    assert missed == ["round, m = 2, d = 50, 20 to a mix, python: 3.31, target 3.3"]
+    assert "**3.31 [3.31, 3.31]** (≤ 3.3) | 1.49 [1.49, 1.49] (≤ 1.5)" in text
+    assert "Isend in C takes 1.25 (m = 2, d = 50) times as long" in text
+
+
+def test_without_a_compiler_there_is_nothing_to_compare_with(bench):
+    result = round_result(1.0, 1.0) | {"base": None, "ratio": {}}
+    result["microseconds"] = {"python": {"median": np.pi}}
+    machine = {"processor": "P", "cores": 2, "load": 0, "python": "3", "date": "now"}
+    book = {"rounds": {"machine": machine, "results": [result]}}
+    text, missed = bench["performance_page"].page(book)
+    assert not missed
+    assert "| 2 | 50 | 20 | – | – | – |" in text
+    assert "nothing to compare was compiled" in text
