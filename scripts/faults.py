@@ -31,6 +31,9 @@ MIXING = "pmgt_mpi/gossip/gossip.py"
 POLYNOMIALS = "pmgt_mpi/gossip/polynomials.py"
 EVALUATION = "pmgt_mpi/runtime/evaluation.py"
 TABLE = "pmgt_mpi/problems/gradient_table.py"
+ENGINE = "pmgt_mpi/engine/rounds.h"
+ENGINE_ROWS = "pmgt_mpi/engine/rows.h"
+COMPILED = "pmgt_mpi/gossip/compiled.py"
 
 FAULTS = [
     Fault(
@@ -488,5 +491,29 @@ FAULTS = [
         EXACT,
         "[svrg-pca",
         ranks=1,
+    ),
+    Fault(
+        "compiled rounds always skip x^{k-1}",
+        ENGINE,
+        "const int skip = k == 0;",
+        "const int skip = 1;",
+        GOSSIP,
+        "compiled",
+    ),
+    Fault(
+        "compiled rounds are not counted",
+        COMPILED,
+        "self.rounds += rounds",
+        "self.rounds += 0",
+        GOSSIP,
+        "compiled",
+    ),
+    Fault(
+        "a compiled minibatch forgets the rows beyond a multiple of four",
+        ENGINE_ROWS,
+        "for (int64_t j = 0; j < p->b; j += 4) {",
+        "for (int64_t j = 0; j + 3 < p->b; j += 4) {",
+        EXACT,
+        "katyushax and compiled",
     ),
 ]
