@@ -263,13 +263,16 @@ def scaling(results: Results, verdicts: Verdicts) -> str:  # noqa: ARG001
 def decisions(book: dict[str, Any]) -> str:
     """Why things are as they are, with the figures that say so."""
     numba = "it is not installed here, so its cost is not measured"
-    results = book.get("startup", {}).get("results", [])
-    if any("bare and numba" in r["ratio"] for r in results):
+    if "numba" in book:
         told = [
             f"{r['ratio']['bare and numba']['median']:.1f} at {r['ranks']}"
-            for r in results
+            for r in book["numba"]["results"]
         ]
-        numba = f"that alone multiplies a bare start-up by {', '.join(told)} ranks"
+        when = book["numba"]["machine"]["date"]
+        numba = (
+            f"that alone multiplies a bare start-up by {', '.join(told)} ranks "
+            f"({when} UTC)"
+        )
 
     def of_c(name: str) -> str:
         """A contender's ratio to the persistent form in C, for each size."""
