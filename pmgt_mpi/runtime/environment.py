@@ -28,7 +28,7 @@ def prepare() -> None:
     One BLAS thread a rank: the ranks are the parallelism. Yielding while MPI waits:
     with more ranks than cores a round is a thousand times slower without it, and it
     costs a tenth with two ranks on two cores. MPI for calls from one thread at a time:
-    for calls from several at once a short round takes a tenth longer.
+    for calls from several at once it would take locks in every round.
     """
     for name in BLAS_THREADS:
         os.environ.setdefault(name, "1")

@@ -34,8 +34,8 @@ DECISIONS = """\
 ## What was decided, and why
 
 - **C, compiled where it runs, and not numba.** Both run all rounds of a mix in one
-  call. But every rank would import numba: {numba}. The shared object of the C engine is
-  loaded in a millisecond, is built once for a machine (by one rank, into the cache
+  call. But every rank would import numba: {numba}. The shared object of the C engine
+  needs no import, is built once for a machine (by one rank, into the cache
   folder) and needs neither MPI's nor Python's headers: MPI's functions are called by
   address on requests that mpi4py made. Without a compiler the extra `fast` brings one
   (`ziglang`), and without that the Python engine does the work.
@@ -49,8 +49,8 @@ DECISIONS = """\
   while it is in the cache; for other losses than the quadratic one the products are
   compiled and the loss stays in Python.
 - **MPI is initialised for calls from one thread at a time** (`serialized`): the default
-  of mpi4py, `multiple`, makes a short round about a tenth slower. Signals and the
-  watchdog have a thread, which makes no MPI call but the one that ends the job.
+  of mpi4py, `multiple`, takes locks in every call. Another thread may make no MPI call
+  but the one that ends the job.
 - **Full gradients of quadratic problems** are products with the d × d Gram matrix where
   that is smaller than the shard; sparse rows stay sparse.
 """
@@ -229,7 +229,8 @@ def memory(results: Results, verdicts: Verdicts) -> str:
     head = ["rows", "shard, MB", "bare, MB", "peak, MB", "beyond both, MB"]
     return (
         "## Memory of a rank\n\nPeak of the largest rank of two, 100,000 rows of 50 "
-        "columns each.\n\n" + table(head, rows)
+        "columns each, made as\ndense rows; where it says sparse, turned into CSR "
+        "while they are loaded.\n\n" + table(head, rows)
     )
 
 
