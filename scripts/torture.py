@@ -39,6 +39,9 @@ steps = 5
 [mixing]
 rounds = 3""",
 )
+LEAST = 2
+"""Kills, however short the time is."""
+
 LIMIT = 60.0
 """Seconds in which a run must end by itself, and ten of them for a killed one."""
 
@@ -124,6 +127,26 @@ def kill(
     check_whole(run)
 
 
+def await_moment(job: Job, run: Path, before: int, chance: random.Random) -> None:
+    """Wait for a random moment: by the clock, or so many checkpoints further on.
+
+    By the clock it is often in the set-up. Half of the others are in a write.
+    """
+    if chance.random() < 0.25:
+        moment = time.monotonic() + chance.uniform(0.2, 2.0)
+        while job.running() and time.monotonic() < moment:
+            time.sleep(0.002)
+        return
+    number = before + chance.randint(1, 20)
+    aim = chance.random() < 0.5
+    while job.running() and (
+        last_number(run) < number or (aim and not writing(run, before))
+    ):
+        time.sleep(0.002)
+    if not aim:
+        time.sleep(chance.uniform(0, 0.1))
+
+
 def one_run(
     whole: Path, ranks: int, kills: int, chance: random.Random, tally: Tally, end: float
 ) -> None:
@@ -131,17 +154,12 @@ def one_run(
     with tempfile.TemporaryDirectory(prefix="torture-") as name:
         folder = Path(name)
         for _ in range(kills):
-            if time.monotonic() > end:
+            if time.monotonic() > end and tally.kills >= LEAST:
                 break
             run = folder / "out"
             before = last_number(run)
             with begin(folder, "--resume", "auto", text=TEXT, ranks=ranks) as job:
-                moment = time.monotonic() + chance.uniform(0.3, 2.2)
-                aim = chance.random() < 0.5
-                while job.running() and (
-                    time.monotonic() < moment or (aim and not writing(run, before))
-                ):
-                    time.sleep(0.002)
+                await_moment(job, run, before, chance)
                 kill(job, folder, before, chance, tally)
             if (run / "summary.json").exists():
                 break
@@ -162,15 +180,15 @@ def main() -> int:
     options = parser.parse_args()
     chance = random.Random(options.seed)
     tally = Tally()
-    end = time.monotonic() + options.seconds
     with tempfile.TemporaryDirectory(prefix="torture-") as name:
         folder = Path(name)
         more = ("--set", "checkpoint.steps=0")
         with begin(folder, *more, text=TEXT, ranks=options.ranks) as job:
             job.wait(LIMIT).expect(0)
+        end = time.monotonic() + options.seconds
         try:
-            while time.monotonic() < end:
-                kills = chance.randint(1, 10)
+            while tally.finished == 0 or time.monotonic() < end:
+                kills = chance.randint(LEAST, 10)
                 one_run(folder / "out", options.ranks, kills, chance, tally, end)
         except AssertionError as error:
             print(*tally.lines(), "LOST:", error, sep="\n")
