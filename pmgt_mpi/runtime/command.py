@@ -97,7 +97,7 @@ def _run(options: argparse.Namespace, world: Any, sentry: Sentry) -> int:
     stage = build_stage(plan, world)
     places = first.gather(place())
     neighbours = stage.collective.gather(stage.neighbourhood.neighbours)
-    going = go(options, beginning, stage, sentry)
+    going = go(options, beginning, stage, engine.name, sentry)
     folder, upkeep = going.folder, going.upkeep
     if folder is not None:
         say(f"engine: {engine.name}" + (f", as {engine.why}" if engine.why else ""))

@@ -27,13 +27,11 @@ def prepare() -> None:
 
     One BLAS thread a rank: the ranks are the parallelism. Yielding while MPI waits:
     with more ranks than cores a round is a thousand times slower without it, and it
-    costs a tenth with two ranks on two cores. MPI for calls from one thread at a time:
-    for calls from several at once it would take locks in every round.
+    costs a tenth with two ranks on two cores.
     """
     for name in BLAS_THREADS:
         os.environ.setdefault(name, "1")
     os.environ.setdefault("OMPI_MCA_mpi_yield_when_idle", "1")
-    os.environ.setdefault("MPI4PY_RC_THREAD_LEVEL", "serialized")
 
 
 def launched() -> tuple[int, int]:

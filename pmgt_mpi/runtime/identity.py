@@ -62,7 +62,7 @@ def _section(
     ]
 
 
-def facts(stage: Stage, engine: str = "python") -> Numbers:
+def facts(stage: Stage, engine: str) -> Numbers:
     """What the stage is made of, as fingerprints, and what runs on it; collective."""
     here = stage.neighbourhood
     row = hashlib.blake2b(digest_size=16)

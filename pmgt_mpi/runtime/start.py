@@ -125,7 +125,11 @@ class Going:
 
 
 def go(
-    options: argparse.Namespace, beginning: Beginning, stage: Stage, sentry: Sentry
+    options: argparse.Namespace,
+    beginning: Beginning,
+    stage: Stage,
+    engine: str,
+    sentry: Sentry,
 ) -> Going:
     """Make the run folder, or take up the run that is in it; collective."""
     collective, plan = stage.collective, beginning.plan
@@ -138,7 +142,7 @@ def go(
                 folder = RunFolder(options.out or default_path(plan.name))
     run = Path(collective.from_first(folder and str(folder.path.resolve())))
     found = newest(run, folder, collective)
-    here, machines = facts(stage), collective.gather(machine())
+    here, machines = facts(stage, engine), collective.gather(machine())
     with collective.agreed():
         if found is not None:
             refuse(run, differing_facts(found.manifest.facts, here))

@@ -48,9 +48,6 @@ DECISIONS = """\
   lies, asks for later rows ahead of time, and uses the row for ⟨a, x⟩ and for the sum
   while it is in the cache; for other losses than the quadratic one the products are
   compiled and the loss stays in Python.
-- **MPI is initialised for calls from one thread at a time** (`serialized`): the default
-  of mpi4py, `multiple`, takes locks in every call. Another thread may make no MPI call
-  but the one that ends the job.
 - **Full gradients of quadratic problems** are products with the d × d Gram matrix where
   that is smaller than the shard; sparse rows stay sparse.
 """

@@ -6,6 +6,7 @@ import os
 import shutil
 import signal
 import subprocess
+import tomllib
 
 import numpy as np
 import pytest
@@ -116,6 +117,14 @@ def test_another_run_is_not_taken_up(killed, assignment, told):
     message = complaint(resume(killed, "--set", assignment))
     assert message.startswith("cannot go on with out: ")
     assert told in message
+
+
+def test_another_engine_is_not_taken_up(killed):
+    config = tomllib.loads((killed / "out" / "config.toml").read_text())
+    if config["run"]["engine"] != "compiled":
+        pytest.skip("no compiled engine here: there is no C compiler")
+    message = complaint(resume(killed, "--set", "run.engine=python"))
+    assert "the engine is python, and was compiled" in message
 
 
 def test_another_number_of_ranks_is_not_taken_up(killed):

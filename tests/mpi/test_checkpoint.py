@@ -85,7 +85,7 @@ def run(stage, name, keeping, steps=STEPS):
 
 def upkeep(stage, folder, every=0, done=()):
     checkpoints = Checkpoints(
-        folder[0], folder[1], stage.collective, facts(stage),
+        folder[0], folder[1], stage.collective, facts(stage, "python"),
         stage.collective.gather(machine()), [],
     )  # fmt: skip
     sentry = Sentry(stage.collective.agent, has_launcher=False)

@@ -22,14 +22,13 @@ from pmgt_mpi.runtime.environment import (
 from pmgt_mpi.runtime.meta import place
 
 YIELD = "OMPI_MCA_mpi_yield_when_idle"
-THREADS = "MPI4PY_RC_THREAD_LEVEL"
 
 
 @pytest.fixture(autouse=True)
 def bare(monkeypatch):
     """No launcher, no BLAS threads; whatever a test sets is taken back."""
     launchers = (name for pair in LAUNCHERS for name in pair)
-    for name in (*BLAS_THREADS, YIELD, THREADS, *launchers):
+    for name in (*BLAS_THREADS, YIELD, *launchers):
         monkeypatch.setenv(name, "")
         monkeypatch.delenv(name)
 
@@ -38,7 +37,6 @@ def test_prepare_sets_one_thread_and_yielding():
     prepare()
     assert [os.environ[name] for name in BLAS_THREADS] == ["1", "1", "1"]
     assert os.environ[YIELD] == "1"
-    assert os.environ[THREADS] == "serialized"
 
 
 def test_prepare_leaves_what_the_user_has_set(monkeypatch):
