@@ -31,7 +31,7 @@ def judge(result) -> str:
     return "refused for want of memory" if short else ENDS[result.returncode]
 
 
-@pytest.mark.timeout(290)
+@pytest.mark.timeout(900)
 def test_each_ends_in_success_or_in_one_clear_error(tmp_path_factory, capfd):
     seen: Counter[tuple[str, str]] = Counter()
     base = tmp_path_factory.mktemp("mangled")
