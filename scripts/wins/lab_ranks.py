@@ -47,6 +47,7 @@ class Ranks(Lab):
         self, method: str, values: Record, seed: int, target: float, budget: float
     ) -> Record:
         """Run one trial."""
+        from pmgt_mpi.engine.choice import PYTHON
         from pmgt_mpi.runtime.execute import execute
 
         plan = AlgorithmPlan(
@@ -63,6 +64,7 @@ class Ranks(Lab):
             seed=seed,
             stop=Stop(target),
             exchange=Part("persistent", EXCHANGES["persistent"]),
+            engine=PYTHON,
             watch=lambda step, record: None,  # noqa: ARG005
             tell=lambda note: None,  # noqa: ARG005
         )

@@ -8,6 +8,7 @@ import pytest
 from pmgt_mpi.algorithms import ALGORITHMS
 from pmgt_mpi.collective import Collective
 from pmgt_mpi.data.shard import Shard
+from pmgt_mpi.engine.choice import PYTHON
 from pmgt_mpi.gossip import EXCHANGES, MIXINGS
 from pmgt_mpi.graphs.build import build_network
 from pmgt_mpi.problems import PROBLEMS
@@ -77,6 +78,7 @@ def run(stage, name, keeping, steps=STEPS):
         seed=7,
         stop=Stop(),
         exchange=Part("persistent", EXCHANGES.address("persistent")),
+        engine=PYTHON,
         watch=lambda step, record: None,  # noqa: ARG005
         tell=lambda note: None,  # noqa: ARG005
         keeping=keeping,
