@@ -1,0 +1,52 @@
+"""What run folders tell of hosts and of the links between them."""
+
+from __future__ import annotations
+
+import csv
+import sys
+from pathlib import Path
+
+
+def table(folder: str, name: str) -> list[dict[str, str]]:
+    """Read a table of a run folder."""
+    with (Path(folder) / name).open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def seconds_on(folder: str, host: str) -> float:
+    """Give the longest communication time of the ranks on a host."""
+    rows = table(folder, "ranks.csv")
+    return max(float(row["comm_seconds"]) for row in rows if row["host"] == host)
+
+
+def spread(folder: str) -> str | None:
+    """See that every host had its share of the ranks."""
+    hosts = [row["host"] for row in table(folder, "ranks.csv")]
+    if sorted(hosts) != ["h1", "h1", "h2", "h2", "h3", "h3"]:
+        return f"expected two ranks on each of h1, h2, h3, not {hosts}"
+    return None
+
+
+def slow(before: str, after: str, host: str, rate: str) -> str | None:
+    """See that a host's ranks waited as long as its link needs for their bytes."""
+    hosts = {row["agent"]: row["host"] for row in table(after, "ranks.csv")}
+    out = sum(
+        int(row["bytes_sent"])
+        for row in table(after, "edges.csv")
+        if hosts[row["agent"]] == host != hosts[row["neighbour"]]
+    )
+    needed = 8 * out / float(rate)
+    fast, measured = seconds_on(before, host), seconds_on(after, host)
+    print(
+        f"cluster: {out:,} bytes leave {host}, {needed:.1f} s at {float(rate):.0e} "
+        f"bit/s; its ranks communicate {measured:.1f} s, and {fast:.1f} s without limit"
+    )
+    if not measured > max(0.6 * needed, 2 * fast):
+        return f"the slow link of {host} is not seen in ranks.csv"
+    return None
+
+
+if __name__ == "__main__":
+    checks = {"spread": spread, "slow": slow}
+    if problem := checks[sys.argv[1]](*sys.argv[2:]):
+        sys.exit(f"cluster: {problem}")
