@@ -17,6 +17,7 @@ from pmgt_mpi.problems.base import Constants, Problem
 from pmgt_mpi.problems.reference import Reference
 from pmgt_mpi.problems.reference_cache import cached_minimise
 from pmgt_mpi.regularizers.base import Regularizer
+from pmgt_mpi.runtime.meta import place
 from pmgt_mpi.runtime.plan import Plan
 from pmgt_mpi.runtime.stage import (
     Stage,
@@ -29,9 +30,10 @@ from pmgt_mpi.streams import seed_sequence, stream
 
 def build_stage(plan: Plan, world: Any) -> Stage:
     """Do all that comes before the first algorithm; collective over the world."""
-    comm = agent_communicator(world)
+    built, agent = _seat(plan, Collective(world))
+    comm = agent_communicator(world, agent)
     collective = Collective(comm.Dup())
-    network = spread_network(collective, lambda: _network(plan, collective.agents))
+    network = spread_network(collective, lambda: built)
     with collective.agreed():
         shard = _shard(plan, collective)
     with collective.agreed():  # by itself: it may fail on one agent alone
@@ -69,6 +71,21 @@ def check_magnitude(shard: Shard) -> None:
             f"overflow when they are squared in {shard.A.dtype}; scale the data, or "
             "take out what is wrong"
         )
+
+
+def _seat(plan: Plan, first: Collective) -> tuple[Any, int]:
+    """Build the network on rank 0, which agent 0 has too; give each rank its agent."""
+    hosts = first.gather(place()[0])
+    network, placed = None, None
+    with first.agreed():
+        if first.agent == 0:
+            from pmgt_mpi.graphs.placement import place as place_agents
+
+            network = _network(plan, first.agents)
+            named = plan.network.topology
+            rows = named.options.get("rows") if named is not None else None
+            placed = place_agents(network, hosts, plan.network.placement, rows)
+    return network, first.comm.scatter(placed, root=0)
 
 
 def _network(plan: Plan, agents: int) -> Any:

@@ -14,6 +14,7 @@ from mpi4py import MPI
 from pmgt_mpi.collective import AgreedError, Collective
 from pmgt_mpi.engine.choice import Engine, choose_engine
 from pmgt_mpi.errors import UserError
+from pmgt_mpi.runtime.across import edges_across, traffic_across
 from pmgt_mpi.runtime.build import build_stage
 from pmgt_mpi.runtime.environment import crowding, launched
 from pmgt_mpi.runtime.execute import Finished, execute
@@ -51,7 +52,7 @@ def run_command(options: argparse.Namespace, sentry: Sentry) -> int:
             sys.stderr.write(f"pmgt_mpi: error: {error}\n")
         return error.exit_code
     except BaseException as error:
-        _end_job(world, error)
+        _end_job(world, sentry.agent, error)
         raise
 
 
@@ -67,10 +68,10 @@ def check_world(size: int) -> None:
         )
 
 
-def _end_job(world: Any, error: BaseException) -> None:
+def _end_job(world: Any, agent: int, error: BaseException) -> None:
     """Tell who failed, and end every rank."""
     host, _ = place()
-    lines = [f"pmgt_mpi: agent {world.rank} on {host} failed: "]
+    lines = [f"pmgt_mpi: agent {agent} on {host} failed: "]
     if isinstance(error, UserError):
         lines.append(f"{error}\n")
     elif isinstance(error, MemoryError):
@@ -95,10 +96,14 @@ def _run(options: argparse.Namespace, world: Any, sentry: Sentry) -> int:
     if beginning.resolved is not None:
         beginning.resolved["run"]["engine"] = engine.name
     stage = build_stage(plan, world)
-    places = first.gather(place())
+    sentry.agent = stage.collective.agent
+    places = stage.collective.gather(place())
+    hosts = [host for host, _ in places]
+    across = edges_across(stage, hosts)
     neighbours = stage.collective.gather(stage.neighbourhood.neighbours)
     going = go(options, beginning, stage, engine.name, sentry)
     folder, upkeep = going.folder, going.upkeep
+    meta: dict[str, Any] = {}
     if folder is not None:
         say(f"engine: {engine.name}" + (f", as {engine.why}" if engine.why else ""))
         if warning := crowding(places):
@@ -113,11 +118,10 @@ def _run(options: argparse.Namespace, world: Any, sentry: Sentry) -> int:
                 f"note: the reference minimiser has a relative residual of "
                 f"{stage.reference.residual:.1e}; smaller suboptimalities mean nothing"
             )
-        folder.write_json(
-            "meta.json",
+        meta.update(
             {
                 **circumstances(),
-                "hosts": [host for host, _ in places],
+                "hosts": hosts,
                 "seed": plan.seed,
                 "engine": engine.facts(stage.problem),
                 "config": str(config_of(options).resolve()),
@@ -129,8 +133,10 @@ def _run(options: argparse.Namespace, world: Any, sentry: Sentry) -> int:
                 "epsilon_f": stage.epsilon_f,
                 "rows": stage.rows,
                 "reference_residual": stage.reference and stage.reference.residual,
+                "across_hosts": {"edges": across},
             },
         )
+        folder.write_json("meta.json", meta)
     saved = going.saved
     sentry.set_up = False
     for number in range(len(upkeep.done), len(plan.algorithms)):
@@ -141,6 +147,8 @@ def _run(options: argparse.Namespace, world: Any, sentry: Sentry) -> int:
             break
     finished = upkeep.done
     if folder is not None:
+        meta["across_hosts"]["algorithms"] = [traffic_across(run) for run in finished]
+        folder.write_json("meta.json", meta)
         _write_results(folder, stage, engine, finished)
     short = len(finished) < len(plan.algorithms)
     if upkeep.reason is not None and (short or finished[-1].status == "interrupted"):

@@ -18,7 +18,7 @@ FREE_KEYS = {
     # The engine that runs is compared, not the word ("auto") that asks for it.
     "run": ("name", "timeout", "engine"),
     # Files may have moved: their content is compared instead.
-    "network": ("file", "weights_file"),
+    "network": ("file", "weights_file", "placement"),
     "data": ("path", "labels"),
     "algorithm": ("steps",),
 }

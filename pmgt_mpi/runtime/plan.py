@@ -51,6 +51,7 @@ class NetworkPlan:
     weights: Part | None
     weights_file: str | None
     exchange: Part
+    placement: str | list[int] = "auto"
 
 
 @dataclass(frozen=True)

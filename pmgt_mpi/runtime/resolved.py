@@ -31,6 +31,7 @@ def resolved_config(plan: Plan) -> dict[str, Any]:
             **_named("weights", network.weights),
             "weights_file": _found(plan, network.weights_file),
             "exchange": network.exchange.name,
+            "placement": network.placement,
         },
         "mixing": {
             "method": plan.algorithms[0].mixing.name,

@@ -28,6 +28,7 @@ class NetworkSection(Section):
     weights: str | None = None
     weights_file: str | None = None
     exchange: str = "persistent"
+    placement: Literal["auto", "none"] | list[int] = "auto"
 
 
 class MixingSection(Section):

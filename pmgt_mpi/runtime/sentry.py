@@ -49,6 +49,8 @@ class Sentry:
 
     Attributes
     ----------
+    agent
+        As above; by its rank until it is known which agent it is.
     asked
         The signal that asked for an end, by name; None as long as none did.
     set_up
@@ -66,7 +68,7 @@ class Sentry:
         self.set_up = True
         self.abort: Callable[[int], Any] | None = None
         self.look: Callable[[], None] | None = None
-        self._agent = agent
+        self.agent = agent
         self._asked_at = 0.0
         self._closing = False
         self._parent = os.getppid() if has_launcher else None
@@ -85,7 +87,7 @@ class Sentry:
 
     def end_job(self, code: int, message: str, *, courteous: bool = True) -> None:
         """Say why and end all ranks at once; agent 0 first, if that is courteous."""
-        if courteous and self._agent != 0:
+        if courteous and self.agent != 0:
             sleep(COURTESY)
         os.write(2, f"pmgt_mpi: {message}\n".encode())
         sleep(0.2)  # mpirun drops what it has not read when the job is aborted
@@ -114,12 +116,12 @@ class Sentry:
             if self.set_up:
                 self.end_job(
                     INTERRUPTED,
-                    f"agent {self._agent}: {name} during the set-up: ended, with "
+                    f"agent {self.agent}: {name} during the set-up: ended, with "
                     "nothing new to save",
                 )
         elif now - self._asked_at > SAME:
             self.end_job(
                 INTERRUPTED,
-                f"agent {self._agent}: a second signal, {name}: ended at once; the "
+                f"agent {self.agent}: a second signal, {name}: ended at once; the "
                 "last checkpoint stays",
             )

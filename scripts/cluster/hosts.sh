@@ -18,7 +18,9 @@ clear_up() {
 
 inside() { ip netns exec "$prefix-$1" "${@:2}"; }
 
+cycle=(--set network.topology=two-neighbours --set stop.steps=40)
 run_alone 6 scripts/cluster/hosts.toml "$folder/one"
+run_alone 6 scripts/cluster/hosts.toml "$folder/cycle" "${cycle[@]}"
 
 # --- the network: a bridge in a namespace of its own, so this machine's own is not met --
 ip netns add "$prefix-switch" 2>"$folder/netns.log" &&
@@ -60,6 +62,13 @@ on_hosts "$folder/three"
 same_bits "$folder/one" "$folder/three"
 "$python" scripts/cluster/links.py spread "$folder/three"
 echo "cluster: six ranks on three hosts have the bits of one host"
+
+# --- placement: on a cycle in random order the agents change places -------------------
+for placement in none auto; do
+  on_hosts "$folder/$placement" "${cycle[@]}" --set "network.placement=$placement"
+  same_bits "$folder/cycle" "$folder/$placement"
+done
+"$python" scripts/cluster/links.py placed "$folder/none" "$folder/auto"
 
 # --- a slow link ---------------------------------------------------------------------
 rate=8000000 # bits a second, from the third host

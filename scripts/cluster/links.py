@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 import sys
 from pathlib import Path
 
@@ -46,7 +47,23 @@ def slow(before: str, after: str, host: str, rate: str) -> str | None:
     return None
 
 
+def placed(before: str, after: str) -> str | None:
+    """See that placement leaves three edges of a cycle between three hosts."""
+    told = []
+    for folder in (before, after):
+        meta = json.loads((Path(folder) / "meta.json").read_text())["across_hosts"]
+        told.append((meta["edges"], meta["algorithms"][0]["bytes"]))
+    (edges, size), (edges_placed, size_placed) = told
+    print(
+        f"cluster: {edges} edges and {size:,} bytes cross hosts; with placement "
+        f"{edges_placed} and {size_placed:,}"
+    )
+    if not (edges_placed == 3 < edges and size_placed < size):
+        return "placement does not help"
+    return None
+
+
 if __name__ == "__main__":
-    checks = {"spread": spread, "slow": slow}
+    checks = {"spread": spread, "slow": slow, "placed": placed}
     if problem := checks[sys.argv[1]](*sys.argv[2:]):
         sys.exit(f"cluster: {problem}")
