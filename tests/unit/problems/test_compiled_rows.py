@@ -8,11 +8,10 @@ from scipy.sparse import csr_array
 
 from pmgt_mpi.data.shard import Shard
 from pmgt_mpi.engine.choice import choose_engine
-from pmgt_mpi.problems import PROBLEMS
 from pmgt_mpi.problems.compiled_rows import CompiledRows
-from tests.unit.problems.examples import alone, make_problem, make_shard
+from tests.unit.problems.examples import OPTIONS, alone, make_problem, make_shard
 
-every_kind = pytest.mark.parametrize("kind", PROBLEMS)
+every_kind = pytest.mark.parametrize("kind", OPTIONS)  # the linear models
 both_layouts = pytest.mark.parametrize("sparse", [False, True], ids=["dense", "csr"])
 
 
