@@ -47,6 +47,13 @@ SINGLE_MACHINE = {
 }
 """What root, more ranks than cores, and a fast start on one machine ask for."""
 
+NOT_STARTED = "The PMIx server's listener thread failed to start"
+"""What Open MPI's mpirun says when it has started nothing: its own sockets' folder was
+taken by another mpirun that began or ended in the same moment."""
+
+STARTS = 3
+"""How often mpirun is started before that is believed."""
+
 started_by: set[str] = set()
 """Ids of the tests that started mpirun."""
 
@@ -290,8 +297,14 @@ def mpirun(
     mpirun_args
         More arguments for mpirun itself.
     """
-    with start_mpirun(ranks, args, env=env, cwd=cwd, mpirun_args=mpirun_args) as job:
-        return job.wait(timeout)
+    for _ in range(STARTS):
+        with start_mpirun(
+            ranks, args, env=env, cwd=cwd, mpirun_args=mpirun_args
+        ) as job:
+            result = job.wait(timeout)
+        if NOT_STARTED not in result.stderr:
+            break
+    return result
 
 
 def _end_with_caller() -> None:

@@ -92,11 +92,11 @@ def _compile(compiler: list[str], target: Path) -> None:
 
 def _processor() -> str:
     """What this processor can do."""
-    features = platform.processor()
+    features = ""
     try:
         with Path("/proc/cpuinfo").open() as file:  # as far as the first one's features
             words = (line for line in file if line.startswith(("flags", "Features")))
             features = next(words, features)
     except OSError:
-        pass  # another system than Linux: its name of the processor is all there is
+        pass  # another system than Linux: the kind of machine is all there is
     return platform.machine() + features

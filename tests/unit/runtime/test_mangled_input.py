@@ -14,6 +14,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from mpi4py import MPI
 
+from pmgt_mpi.engine.choice import PYTHON
 from pmgt_mpi.errors import UserError
 from pmgt_mpi.runtime.build import _network, build_stage
 from pmgt_mpi.runtime.config import read_config
@@ -46,7 +47,9 @@ def outcome(folder: Path, kind: str) -> str:
             seed=plan.seed,
             stop=plan.stop,
             exchange=plan.network.exchange,
+            engine=PYTHON,
             watch=lambda step, record: None,  # noqa: ARG005
+            tell=lambda note: None,  # noqa: ARG005
         )
         return "ran"
     except UserError as error:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import select
 import struct
 import termios
 from types import SimpleNamespace
@@ -32,7 +33,10 @@ def pty(monkeypatch):
 
         def shown():
             stream.flush()
-            return os.read(outside, 1 << 16).decode()
+            text = b""  # a terminal may give it in pieces
+            while select.select([outside], [], [], 0.2)[0]:
+                text += os.read(outside, 1 << 16)
+            return text.decode()
 
         yield shown
     os.close(outside)
