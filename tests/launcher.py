@@ -155,6 +155,14 @@ class Job:
                 continue
         return found
 
+    def _left(self) -> dict[int, str]:
+        """Processes now, looked for twice: one that execs has no environment then."""
+        found = self.processes()
+        if not found:
+            time.sleep(0.05)
+            found = self.processes()
+        return found
+
     def signal(self, number: int) -> None:
         """Send a signal to the command alone."""
         self._process.send_signal(number)
@@ -169,7 +177,7 @@ class Job:
             raise TimeLimitError(timeout, self._result(seconds, [])) from None
         seconds = time.monotonic() - self._start
         deadline = time.monotonic() + GRACE
-        while (left := self.processes()) and time.monotonic() < deadline:
+        while (left := self._left()) and time.monotonic() < deadline:
             time.sleep(0.02)
         self.kill()
         return self._result(seconds, list(left.values()))
@@ -183,7 +191,7 @@ class Job:
             except subprocess.TimeoutExpired:
                 self._process.kill()
                 self._process.wait()
-        while left := self.processes():
+        while left := self._left():
             for pid in left:
                 try:
                     os.kill(pid, signal.SIGKILL)
