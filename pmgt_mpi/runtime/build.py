@@ -35,7 +35,7 @@ def build_stage(plan: Plan, world: Any) -> Stage:
     collective = Collective(comm.Dup())
     network = spread_network(collective, lambda: built)
     with collective.agreed():
-        shard = _shard(plan, collective)
+        shard = shard_of(plan, collective)
     with collective.agreed():  # by itself: it may fail on one agent alone
         check_magnitude(shard)
     with collective.agreed():
@@ -81,14 +81,14 @@ def _seat(plan: Plan, first: Collective) -> tuple[Any, int]:
         if first.agent == 0:
             from pmgt_mpi.graphs.placement import place as place_agents
 
-            network = _network(plan, first.agents)
+            network = network_of(plan, first.agents)
             named = plan.network.topology
             rows = named.options.get("rows") if named is not None else None
             placed = place_agents(network, hosts, plan.network.placement, rows)
     return network, first.comm.scatter(placed, root=0)
 
 
-def _network(plan: Plan, agents: int) -> Any:
+def network_of(plan: Plan, agents: int) -> Any:
     """Build the network; only agent 0 comes here, and imports networkx."""
     from pmgt_mpi.graphs.build import build_network
 
@@ -114,7 +114,8 @@ def _network(plan: Plan, agents: int) -> Any:
     )
 
 
-def _shard(plan: Plan, collective: Collective) -> Shard:
+def shard_of(plan: Plan, collective: Collective) -> Shard:
+    """Load this agent's rows, on all agents together."""
     data = plan.data
     return load_shard(
         collective,

@@ -1,0 +1,170 @@
+"""Reading the command line, and printing the forecast."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from time import sleep
+from typing import Any
+
+from mpi4py import MPI
+
+from pmgt_mpi.errors import UserError
+from pmgt_mpi.gossip.polynomials import rounds_for
+from pmgt_mpi.plan.forecast import Cluster, forecast, take_sample
+from pmgt_mpi.plan.rehearsal import measured_link
+from pmgt_mpi.plan.table import table
+from pmgt_mpi.runtime.build import network_of
+from pmgt_mpi.runtime.config import read_config
+from pmgt_mpi.runtime.plan import Plan
+
+DESCRIPTION = """\
+Predict what a config would cost on a cluster that one does not have yet.
+
+  python -m pmgt_mpi.plan --config my.toml --ranks 10000 --latency 2e-6 --bandwidth 10e9
+
+Spectrum, rounds, messages and bytes are exact. Seconds come from steps of one agent
+that are rehearsed here, without a network, and from the latency (seconds) and the
+bandwidth (bytes a second) of a link. Without these two, start it on two ranks (mpirun
+-n 2) and they are measured. What "auto" and "theory" become depends on the rows, of
+which only one agent's are here: on the cluster such parameters may be others.
+"""
+
+
+def parse(arguments: list[str] | None) -> argparse.Namespace:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(
+        prog="python -m pmgt_mpi.plan",
+        description=DESCRIPTION,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add = parser.add_argument
+    add("--config", metavar="FILE", type=Path, required=True, help="TOML file")
+    add("--ranks", metavar="N", type=int, required=True, help="agents, one rank each")
+    add("--latency", metavar="S", type=float, help="of a message, seconds")
+    add("--bandwidth", metavar="B", type=float, help="of a link, bytes a second")
+    add("--contraction", metavar="RHO", type=float, default=0.1, help="of a mix (0.1)")
+    add("--inner", metavar="T", type=int, help="a step in which T was drawn; else mean")
+    add("--steps", metavar="K", type=int, default=40, help="steps to rehearse (40)")
+    add("--set", metavar="SECTION.KEY=VALUE", action="append", default=[])
+    add("--allow-plugins", action="store_true", help="as in pmgt_mpi.run")
+    add("--json", action="store_true", help="print JSON")
+    add(
+        "--table",
+        action="store_true",
+        help="the first algorithm, with the rows an agent that --ranks gives, on four "
+        "graphs of 100 to 100,000 agents",
+    )
+    return parser.parse_args(arguments)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the command; give the exit code."""
+    options = parse(arguments)
+    world = MPI.COMM_WORLD
+    try:
+        plan = read_config(
+            options.config, options.set, allow_plugins=options.allow_plugins
+        )
+        cluster = cluster_of(options, plan, world)
+        if options.table:
+            told = table(plan, cluster, options.contraction) if world.rank == 0 else ""
+        else:
+            # On several ranks all rehearse at once: they share caches and memory, as
+            # in a run.
+            values = values_of(options, plan, cluster)
+            told = json.dumps(values, indent=2) if options.json else text(values)
+        if world.rank == 0:
+            sys.stdout.write(told + "\n")
+    except UserError as error:
+        if world.rank == 0:
+            sys.stderr.write(f"pmgt_mpi: error: {error}\n")
+        else:
+            sleep(1)  # mpirun ends the job at the first rank that fails
+        return error.exit_code
+    return 0
+
+
+def cluster_of(options: argparse.Namespace, plan: Plan, world: Any) -> Cluster:
+    """Give the cluster that is spoken of; collective where its links are measured."""
+    for name in ("ranks", "latency", "bandwidth", "steps"):
+        value = getattr(options, name)
+        if value is not None and value <= 0:
+            raise UserError(f"--{name} {value}: expected a positive number")
+    if not 0 < options.contraction < 1:
+        raise UserError(f"--contraction {options.contraction}: expected 0 < RHO < 1")
+    latency, bandwidth = options.latency, options.bandwidth
+    if latency is None or bandwidth is None:
+        if world.size < 2:
+            raise UserError(
+                "give --latency and --bandwidth, or start this on two ranks (mpirun -n "
+                "2) to have them measured here"
+            )
+        measured = measured_link(plan.network.exchange.load(), world)
+        latency, bandwidth = latency or measured[0], bandwidth or measured[1]
+    return Cluster(options.ranks, latency, bandwidth)
+
+
+def values_of(options: argparse.Namespace, plan: Plan, cluster: Cluster) -> Any:
+    """Predict everything."""
+    network = network_of(plan, cluster.ranks)
+    sample = take_sample(plan, cluster.ranks)
+    rounds = {}
+    for algorithm in plan.algorithms:
+        mixing, name = algorithm.mixing.load(), algorithm.mixing.name
+        rounds[name] = rounds_for(
+            mixing, options.contraction, network.lambda_2, network.lambda_min
+        )
+    return {
+        "cluster": vars(cluster),
+        "network": {
+            "topology": network.topology,
+            "edges": network.edges,
+            "degree": [int(network.degrees.min()), int(network.degrees.max())],
+            "lambda_2": network.lambda_2,
+            "lambda_min": network.lambda_min,
+            "contraction": options.contraction,
+            "rounds_for_contraction": rounds,
+        },
+        "rows_per_agent": sample.n,
+        "algorithms": [
+            forecast(
+                plan, number, sample, network, cluster,
+                steps=options.steps, T=options.inner,
+            )
+            for number in range(len(plan.algorithms))
+        ],
+    }  # fmt: skip
+
+
+def text(values: Any) -> str:
+    """Put the forecast into words and a table."""
+    cluster, network = values["cluster"], values["network"]
+    low, high = network["degree"]
+    degree = f"{low}" if low == high else f"{low} to {high}"
+    rounds = ", ".join(
+        f"{count} of {name}"
+        for name, count in network["rounds_for_contraction"].items()
+    )
+    lines = [
+        f"{cluster['ranks']:,} ranks, {values['rows_per_agent']:,} rows each; links of "
+        f"{cluster['latency']:.2g} s and {cluster['bandwidth']:.2g} bytes/s",
+        f"{network['topology']}: {network['edges']:,} edges, degree {degree}, 1 - "
+        f"lambda_2 = {1 - network['lambda_2']:.3g}; rounds to contract to "
+        f"{network['contraction']:g}: {rounds}",
+        "",
+        f"{'one step of':<18}{'gradients':>12}{'rounds':>9}{'messages':>14}"
+        f"{'bytes':>11}{'seconds':>10}{'compute':>10}{'comm.':>10}{'memory':>11}",
+    ]
+    for one in values["algorithms"]:
+        step = one["step"]
+        lines.append(
+            f"{one['algorithm']:<18}{step['gradients']:>12,.0f}{step['rounds']:>9,.0f}"
+            f"{step['messages']:>14,.0f}{step['bytes']:>11.3g}{step['seconds']:>10.3g}"
+            f"{step['compute_seconds']:>10.3g}{step['comm_seconds']:>10.3g}"
+            f"{one['memory_bytes'] / 1e6:>8,.0f} MB"
+        )
+    lines += ["", "Gradients and memory are of one agent, messages and bytes of all."]
+    return "\n".join(lines)

@@ -1,0 +1,52 @@
+"""How a step grows with the number of agents, on four graphs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from pmgt_mpi.errors import UserError
+from pmgt_mpi.gossip.polynomials import rounds_for
+from pmgt_mpi.graphs import TOPOLOGIES
+from pmgt_mpi.plan.forecast import Cluster, forecast, take_sample
+from pmgt_mpi.runtime.build import network_of
+from pmgt_mpi.runtime.plan import Part, Plan
+
+GRAPHS = ("ring", "torus", "exponential", "random-regular")
+AGENTS = (100, 1_000, 10_000, 100_000)
+
+
+def table(plan: Plan, cluster: Cluster, contraction: float) -> str:
+    """Give the table as Markdown: M such that one mix contracts as wanted.
+
+    The rows of an agent stay what they are at the cluster's number of ranks: the data
+    grow with the agents.
+    """
+    sample = take_sample(plan, cluster.ranks)
+    algorithm = plan.algorithms[0]
+    mixing = algorithm.mixing.load()
+    lines = [
+        f"| graph | agents | degree | 1 − λ₂ | M | rounds of a step of "
+        f"{algorithm.label} | MB that an agent sends | seconds | of which compute |",
+        "|---|---|---|---|---|---|---|---|---|",
+    ]
+    for graph in GRAPHS:
+        part = Part(graph, TOPOLOGIES[graph])
+        own = replace(plan, network=replace(plan.network, topology=part, file=None))
+        for m in AGENTS:
+            network = network_of(own, m)
+            degree, gap = int(network.degrees.max()), 1 - network.lambda_2
+            start = f"| {graph} | {m:,} | {degree} | {gap:.2g} |"
+            try:
+                M = rounds_for(
+                    mixing, contraction, network.lambda_2, network.lambda_min
+                )
+            except UserError:
+                lines.append(f"{start} > 100,000 | | | | |")
+                continue
+            step = forecast(own, 0, sample, network, cluster, rounds=M)["step"]
+            lines.append(
+                f"{start} {M:,} | {step['rounds']:,.0f} | "
+                f"{step['bytes'] / m / 1e6:,.3g} | {step['seconds']:.3g} | "
+                f"{step['compute_seconds']:.3g} |"
+            )
+    return "\n".join(lines)
