@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 from itertools import pairwise
 
 import pytest
 
-from tests.launcher import mpirun, run
+from tests.launcher import run
 from tests.support.running import SMALL, Left, run_config
 
 LINKS = ["--latency", "1e-6", "--bandwidth", "1e10"]
@@ -64,73 +63,6 @@ def test_a_step_with_a_given_T_costs_what_the_plan_says(tmp_path):
         step = json.loads(told.expect(0).stdout)["algorithms"][0]["step"]
         for name in ("gradients", "rounds", "messages", "bytes"):
             assert step[name] == after[name] - before[name], name
-
-
-TIMED = """
-[run]
-name = "timed"
-[data]
-source = "gaussian"
-rows = 20000
-columns = 200
-labels = "sign"
-[problem]
-kind = "logistic"
-l2 = 0.1
-[mixing]
-rounds = 1
-[stop]
-steps = 120
-[evaluate]
-every = 10
-reference = false
-[[algorithm]]
-name = "nids"
-step_size = 0.01
-[[algorithm]]
-name = "pmgt-svrg"
-batch_size = 2000
-step_size = 0.01
-"""
-
-
-PRICED = {"step": "step", "gradient": "gradients", "round": "rounds"}
-
-
-def ratio(one, records):
-    """Foreseen by measured seconds, of the ten steps that were disturbed the least."""
-    cost = one["seconds_of"]
-    ratios = []
-    for before, after in pairwise(records):
-        foreseen = sum(
-            cost[name] * (after[count] - before[count])
-            for name, count in PRICED.items()
-        )
-        ratios.append(foreseen / (after["seconds"] - before["seconds"]))
-    return max(ratios)
-
-
-@pytest.mark.skipif((os.cpu_count() or 1) < 2, reason="two ranks need two cores")
-def test_seconds_are_within_30_percent_where_every_rank_has_a_core(tmp_path):
-    (tmp_path / "config.toml").write_text(TIMED)
-    arguments = ["-m", "pmgt_mpi.plan", "--config", "config.toml", "--ranks", "2"]
-    # Unbound, two ranks may well begin on the same core, and stay there for a while.
-    own_core = {"mpirun_args": ("--bind-to", "core")}
-    seen = []
-    for trial in range(6):  # what else runs on the machine may spoil some
-        told = mpirun(2, [*arguments, "--json"], cwd=tmp_path, **own_core).expect(0)
-        run_config(tmp_path, TIMED, ranks=2, out=f"run {trial}", **own_core).expect(0)
-        records = Left(tmp_path / f"run {trial}").metrics
-        ratios = [
-            ratio(one, [r for r in records if r["algorithm"] == one["algorithm"]])
-            for one in json.loads(told.stdout)["algorithms"]
-        ]
-        seen.append(ratios)
-        if all(1 / 1.3 < each < 1.3 for each in ratios):
-            return
-    if os.getloadavg()[0] > 1.5 * (os.cpu_count() or 1):
-        pytest.skip(f"others use the cores; foreseen / measured: {seen}")
-    pytest.fail(f"foreseen / measured: {seen}")
 
 
 @pytest.mark.parametrize(

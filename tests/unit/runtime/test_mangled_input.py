@@ -16,7 +16,7 @@ from mpi4py import MPI
 
 from pmgt_mpi.engine.choice import PYTHON
 from pmgt_mpi.errors import UserError
-from pmgt_mpi.runtime.build import _network, build_stage
+from pmgt_mpi.runtime.build import build_stage, network_of
 from pmgt_mpi.runtime.config import read_config
 from pmgt_mpi.runtime.execute import execute
 from tests.support.mangling import cases
@@ -37,7 +37,7 @@ def outcome(folder: Path, kind: str) -> str:
         return "refused by the config"
     try:
         if kind == "graph":
-            _network(plan, AGENTS)
+            network_of(plan, AGENTS)
             return "ran"
         stage = build_stage(plan, MPI.COMM_SELF)
         algorithm = plan.algorithms[0]
