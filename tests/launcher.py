@@ -47,12 +47,10 @@ SINGLE_MACHINE = {
 }
 """What root, more ranks than cores, and a fast start on one machine ask for."""
 
-NOT_STARTED = "The PMIx server's listener thread failed to start"
-"""What Open MPI's mpirun says when it has started nothing: its own sockets' folder was
-taken by another mpirun that began or ended in the same moment."""
-
-STARTS = 3
-"""How often mpirun is started before that is believed."""
+SESSIONS = "PRTE_MCA_prte_tmpdir_base"
+"""Where Open MPI's mpirun makes the folder of its sockets, named after its process id.
+One that is killed leaves it behind, and the next with that id does not start: so every
+job has a place of its own."""
 
 started_by: set[str] = set()
 """Ids of the tests that started mpirun."""
@@ -111,13 +109,14 @@ class Job:
         self._mark = uuid.uuid4().hex
         self._stdout = tempfile.TemporaryFile()  # noqa: SIM115
         self._stderr = tempfile.TemporaryFile()  # noqa: SIM115
+        self._sessions = tempfile.mkdtemp(prefix="pmgt-")  # sockets need a short path
         self._start = time.monotonic()
         self._process = subprocess.Popen(
             self.command,
             stdin=subprocess.DEVNULL,
             stdout=self._stdout,
             stderr=self._stderr,
-            env={**env, MARK: self._mark},
+            env={SESSIONS: self._sessions, **env, MARK: self._mark},
             cwd=cwd,
             start_new_session=True,
             preexec_fn=_end_with_caller,
@@ -216,6 +215,7 @@ class Job:
         self.kill()
         self._stdout.close()
         self._stderr.close()
+        shutil.rmtree(self._sessions, ignore_errors=True)
 
 
 def start(
@@ -305,14 +305,8 @@ def mpirun(
     mpirun_args
         More arguments for mpirun itself.
     """
-    for _ in range(STARTS):
-        with start_mpirun(
-            ranks, args, env=env, cwd=cwd, mpirun_args=mpirun_args
-        ) as job:
-            result = job.wait(timeout)
-        if NOT_STARTED not in result.stderr:
-            break
-    return result
+    with start_mpirun(ranks, args, env=env, cwd=cwd, mpirun_args=mpirun_args) as job:
+        return job.wait(timeout)
 
 
 def _end_with_caller() -> None:
