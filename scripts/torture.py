@@ -15,6 +15,7 @@ import argparse
 import json
 import os
 import random
+import shutil
 import signal
 import sys
 import tempfile
@@ -165,7 +166,11 @@ def one_run(
                 break
         with begin(folder, "--resume", "auto", text=TEXT, ranks=ranks) as job:
             job.wait(LIMIT).expect(0)
-        assert_same(whole, folder / "out")
+        try:
+            assert_same(whole, folder / "out")
+        except AssertionError:
+            print("kept:", shutil.copytree(folder, Path(tempfile.mkdtemp()) / "lost"))
+            raise
         tally.finished += 1
 
 

@@ -7,6 +7,7 @@ import os
 import platform
 import shlex
 import shutil
+import signal
 import sys
 from importlib.util import find_spec
 from pathlib import Path
@@ -71,23 +72,38 @@ def find_compiler() -> list[str]:
 
 
 def _compile(compiler: list[str], target: Path) -> None:
-    """Run the compiler, for this processor if it can."""
+    """Run the compiler, for this processor if it can.
+
+    Only a compiler that refuses the option is asked again without it. One that was
+    killed, say, would leave an object under the same name that gives other last bits,
+    and every later run on this machine would use it.
+    """
+    end = [str(HERE / "kernels.c"), "-o", str(target)]
+    said = _complaint([*compiler, *FLAGS, OWN_PROCESSOR, *end])
+    if "march" in said:
+        said = _complaint([*compiler, *FLAGS, *end])
+    if said:
+        lines = said.splitlines()
+        errors = [line for line in lines if "error:" in line]
+        told = (errors or lines[-1:])[0]
+        raise BuildError(f"the C compiler {' '.join(compiler)} fails: {told}")
+
+
+def _complaint(command: list[str]) -> str:
+    """Run a compiler; give what it says if it fails, else nothing."""
     import subprocess  # only one agent comes here
 
-    end = [str(HERE / "kernels.c"), "-o", str(target)]
-    said = ""
-    for flags in ((*FLAGS, OWN_PROCESSOR), FLAGS):
-        command = [*compiler, *flags, *end]
-        try:
-            done = subprocess.run(
-                command, capture_output=True, text=True, timeout=LIMIT, check=False
-            )
-        except (OSError, subprocess.TimeoutExpired) as error:
-            raise BuildError(f"the C compiler {compiler[0]} fails: {error}") from None
-        if done.returncode == 0:
-            return
-        said = (done.stderr.strip() or f"exit code {done.returncode}").splitlines()[-1]
-    raise BuildError(f"the C compiler {' '.join(compiler)} fails: {said}")
+    try:
+        done = subprocess.run(
+            command, capture_output=True, text=True, timeout=LIMIT, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return str(error)
+    if done.returncode == 0:
+        return ""
+    if done.returncode < 0:
+        return f"killed by {signal.Signals(-done.returncode).name}"
+    return done.stderr.strip() or f"exit code {done.returncode}"
 
 
 def _processor() -> str:

@@ -68,16 +68,23 @@ def checkpoint_number(folder: Path) -> int:
 
 
 def ranks_of(job: Job) -> dict[int, int]:
-    """Process id of every rank."""
-    found = {}
+    """Process id of every rank.
+
+    What a rank has started, the C compiler for one, has the same environment, but a
+    rank for its parent.
+    """
+    ranks, parents = {}, {}
     for pid in job.processes():
+        folder = Path("/proc") / str(pid)
         try:
-            variables = (Path("/proc") / str(pid) / "environ").read_bytes()
+            variables = (folder / "environ").read_bytes()
+            status = (folder / "stat").read_text()
         except OSError:
             continue
         if rank := re.search(rb"(?:^|\0)OMPI_COMM_WORLD_RANK=(\d+)", variables):
-            found[int(rank[1])] = pid
-    return found
+            ranks[pid] = int(rank[1])
+            parents[pid] = int(status.rpartition(")")[2].split()[1])
+    return {rank: pid for pid, rank in ranks.items() if parents[pid] not in ranks}
 
 
 def untimed(row: dict[str, Any]) -> dict[str, Any]:
@@ -103,4 +110,14 @@ def assert_same(one: Path, other: Path) -> None:
     """Fail with the first thing in which two runs differ."""
     first, second = essence(one), essence(other)
     for name, value in first.items():
-        assert value == second[name], name
+        assert value == second[name], f"{name}: {_first_other(value, second[name])}"
+
+
+def _first_other(one: Any, other: Any) -> str:
+    """The first items in which two lists or dicts differ, or the two themselves."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        one, other = list(one.items()), list(other.items())
+    if isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
+        pairs = zip(one, other, strict=True)
+        one, other = next(pair for pair in pairs if pair[0] != pair[1])
+    return f"{one!r:.2000} and {other!r:.2000}"

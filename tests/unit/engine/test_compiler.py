@@ -60,11 +60,33 @@ def test_processes_may_build_at_the_same_time():
 def test_a_compiler_that_does_not_know_the_processor(tmp_path, monkeypatch):
     refusing = script(
         tmp_path / "old",
-        f'case "$*" in *-march=native*) exit 1;; esac\nexec {SYSTEM} "$@"',
+        'case "$*" in *-march=native*) echo "unknown -march=native" >&2; exit 1;; esac'
+        f'\nexec {SYSTEM} "$@"',
     )
     monkeypatch.setenv("CC", refusing)
     build(object_path())
     Library(object_path())
+
+
+@needs_compiler
+def test_a_compiler_that_is_killed_leaves_nothing(tmp_path, monkeypatch):
+    """An object without -march=native would give other last bits, now and later."""
+    killed = script(
+        tmp_path / "killed",
+        f'case "$*" in *-march=native*) kill -9 $$;; esac\nexec {SYSTEM} "$@"',
+    )
+    monkeypatch.setenv("CC", killed)
+    with pytest.raises(BuildError, match=r"the C compiler .* fails: killed by SIGKILL"):
+        build(object_path())
+    assert not list(object_path().parent.iterdir())
+
+
+def test_the_error_is_told_and_not_the_last_line(tmp_path, monkeypatch):
+    text = "echo 'cc: fatal error: Killed signal terminated program cc1' >&2\n"
+    text += "echo compilation terminated. >&2; exit 1"
+    monkeypatch.setenv("CC", script(tmp_path / "cc", text))
+    with pytest.raises(BuildError, match=r"fails: cc: fatal error: Killed signal"):
+        build(object_path())
 
 
 def test_the_name_tells_the_source_the_compiler_and_the_processor(monkeypatch):
