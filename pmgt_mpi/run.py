@@ -9,7 +9,7 @@ from math import inf
 from pathlib import Path
 
 from pmgt_mpi import __version__
-from pmgt_mpi.runtime.environment import launched, prepare
+from pmgt_mpi.runtime.environment import STARTED, launched, prepare
 from pmgt_mpi.runtime.parser import ListAction, Parser
 from pmgt_mpi.runtime.sentry import Sentry, block_signals
 
@@ -113,7 +113,8 @@ def main(arguments: list[str] | None = None) -> int:
     block_signals()
     options = parse(arguments)
     size, rank = launched()
-    sentry = Sentry(rank, has_launcher=size > 1)
+    deadline = STARTED + (options.max_seconds or inf)
+    sentry = Sentry(rank, has_launcher=size > 1, deadline=deadline)
     sentry.start()
     prepare()
     # Only now: numpy and MPI look at the environment when they are imported.

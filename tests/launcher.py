@@ -119,7 +119,7 @@ class Job:
             env={SESSIONS: self._sessions, **env, MARK: self._mark},
             cwd=cwd,
             start_new_session=True,
-            preexec_fn=_end_with_caller,
+            preexec_fn=_prepare_child,
         )
 
     @property
@@ -309,10 +309,15 @@ def mpirun(
         return job.wait(timeout)
 
 
-def _end_with_caller() -> None:
-    """Let the kernel end the job if the tests are killed and cannot clear up."""
+def _prepare_child() -> None:
+    """Let the kernel end the job if the tests are killed and cannot clear up.
+
+    And let it have SIGINT: tests that are started in the background, as by ``nohup``,
+    have it ignored, all that they start has inherited that, and bash cannot trap it.
+    """
     PR_SET_PDEATHSIG = 1
     LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def _text(descriptor: int) -> str:

@@ -13,6 +13,7 @@ import os
 import signal
 import threading
 from collections.abc import Callable
+from math import inf
 from time import monotonic, sleep
 from typing import Any
 
@@ -46,6 +47,9 @@ class Sentry:
         Who this is, for messages.
     has_launcher
         Whether the process that started this one is to outlive it.
+    deadline
+        When the set-up must be over, on the monotonic clock; later the loop keeps to
+        the limit itself, and saves before it.
 
     Attributes
     ----------
@@ -63,13 +67,16 @@ class Sentry:
         Called at every tick: the watchdog.
     """
 
-    def __init__(self, agent: int, *, has_launcher: bool) -> None:
+    def __init__(
+        self, agent: int, *, has_launcher: bool, deadline: float = inf
+    ) -> None:
         self.asked: str | None = None
         self.set_up = True
         self.abort: Callable[[int], Any] | None = None
         self.look: Callable[[], None] | None = None
         self.agent = agent
         self._asked_at = 0.0
+        self._deadline = deadline
         self._closing = False
         self._parent = os.getppid() if has_launcher else None
         self._thread = threading.Thread(target=self._serve, daemon=True, name="sentry")
@@ -97,7 +104,8 @@ class Sentry:
 
     def _serve(self) -> None:
         while True:
-            received = signal.sigtimedwait(SIGNALS, TICK)
+            left = self._deadline - monotonic() if self.set_up else TICK
+            received = signal.sigtimedwait(SIGNALS, min(TICK, max(0.0, left)))
             if self._closing:
                 return
             # After a SIGSTOP and SIGCONT that outlast the tick, Python gives a number
@@ -106,6 +114,8 @@ class Sentry:
                 self._receive(signal.Signals(received.si_signo).name)
             elif self._parent is not None and os.getppid() != self._parent:
                 os._exit(1)  # the launcher was killed: nobody else would end this rank
+            elif self.set_up and monotonic() >= self._deadline:
+                self._end_set_up("--max-seconds are over")
             elif self.look is not None:
                 self.look()
 
@@ -114,14 +124,17 @@ class Sentry:
         if self.asked is None:
             self.asked, self._asked_at = name, now
             if self.set_up:
-                self.end_job(
-                    INTERRUPTED,
-                    f"agent {self.agent}: {name} during the set-up: ended, with "
-                    "nothing new to save",
-                )
+                self._end_set_up(name)
         elif now - self._asked_at > SAME:
             self.end_job(
                 INTERRUPTED,
                 f"agent {self.agent}: a second signal, {name}: ended at once; the "
                 "last checkpoint stays",
             )
+
+    def _end_set_up(self, reason: str) -> None:
+        self.end_job(
+            INTERRUPTED,
+            f"agent {self.agent}: {reason} during the set-up: ended, with nothing new "
+            "to save",
+        )

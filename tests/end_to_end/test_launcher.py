@@ -114,3 +114,13 @@ def test_job_does_not_outlive_tests_that_are_killed() -> None:
     assert result.returncode == -signal.SIGKILL
     assert result.survivors == []
     assert not alive(int(result.stdout))
+
+
+def test_a_job_can_be_interrupted_although_the_tests_cannot() -> None:
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)  # as in the background
+    try:
+        with launcher.start(["sleep", "60"]) as job:
+            job.signal(signal.SIGINT)
+            assert job.wait(10).returncode == -signal.SIGINT
+    finally:
+        signal.signal(signal.SIGINT, before)

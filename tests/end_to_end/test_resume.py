@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import signal
 import subprocess
 import tomllib
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from pmgt_mpi.runtime.checkpoint import Manifest
 from tests.launcher import start_mpirun
 from tests.support.resuming import (
     LONG,
@@ -76,6 +79,19 @@ def test_a_damaged_checkpoint_is_passed_over_with_a_warning(whole, broken):
     result = resume(broken).expect(0)
     assert f"warning: checkpoint {newest.name} is damaged and is not used" in (
         result.stdout
+    )
+    assert_same(whole, broken / "out")
+
+
+def test_another_processor_or_blas_is_told_and_the_run_goes_on(whole, broken):
+    for path in manifests(broken):
+        manifest = Manifest.read(path.parent)
+        machines = [dict(one) for one in manifest.machines]
+        machines[2] |= {"CPU": "Z80", "BLAS": "slow 0.1"}
+        replace(manifest, machines=machines).write(path.parent)
+    said = resume(broken).expect(0).stdout
+    assert re.search(
+        r"warning: CPU is .+, and was Z80; BLAS is .+, and was slow 0.1", said
     )
     assert_same(whole, broken / "out")
 

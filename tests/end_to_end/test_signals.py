@@ -23,6 +23,7 @@ from tests.support.resuming import (
 from tests.support.running import Left
 
 NO_CADENCE = ("--set", "checkpoint.steps=0")
+FOREVER = ("--set", "stop.steps=1000000")
 INTERRUPTED = 75
 
 
@@ -31,12 +32,12 @@ def lines(folder) -> int:
     return path.read_text().count("\n") if path.exists() else 0
 
 
-def interrupt(folder, send, limit=10.0):
+def interrupt(folder, send, *more):
     """Start a run, let `send` signal it when it is under way; give its end."""
-    with begin(folder, *NO_CADENCE) as job:
+    with begin(folder, *NO_CADENCE, *more) as job:
         wait_for(job, lambda: lines(folder) >= 4)
         send(job)
-        return job.wait(limit)
+        return job.wait(10)
 
 
 def check_interrupted(folder, result, said):
@@ -70,7 +71,7 @@ def test_a_signal_on_any_one_rank_stops_all(tmp_path, number, rank):
     def send(job):
         os.kill(ranks_of(job)[rank], getattr(signal, f"SIG{number}"))
 
-    result = interrupt(tmp_path, send)
+    result = interrupt(tmp_path, send, *FOREVER)
     said = f"interrupted (SIG{number} on agent {rank}) after step "
     check_interrupted(tmp_path, result, said)
 
@@ -92,7 +93,8 @@ def test_a_second_signal_ends_at_once_although_the_rank_is_blocked_in_mpi(tmp_pa
 
 
 def test_term_on_plain_mpirun_tears_nothing(whole, tmp_path):
-    with begin(tmp_path) as job:
+    every = ("--set", "checkpoint.minutes=0.001")
+    with begin(tmp_path, *NO_CADENCE, *every) as job:
         wait_for(job, lambda: checkpoint_number(tmp_path) >= 6)
         job.signal(signal.SIGTERM)
         assert job.wait(10).returncode != 0
@@ -111,15 +113,17 @@ def test_a_signal_during_the_set_up_ends_at_once(tmp_path):
 
 
 def test_max_seconds_stops_in_time(tmp_path):
-    more = ("--max-seconds", "4", "--set", "stop.steps=1000000", *NO_CADENCE)
+    more = ("--max-seconds", "4", *FOREVER, *NO_CADENCE)
     with begin(tmp_path, *more) as job:
         result = job.wait(20)
     check_interrupted(
         tmp_path, result, "interrupted (--max-seconds: the next steps may take"
     )
     assert 2 < result.seconds < 5.5, "4 s, and the launcher's own start and end"
+    before = Left(tmp_path / "out").metrics
     again = resume(tmp_path, "--max-seconds", "0.1").expect(INTERRUPTED)
-    assert "after step" in again.stdout
+    assert "--max-seconds are over during the set-up: ended" in again.stderr
+    assert Left(tmp_path / "out").metrics == before
 
 
 @pytest.mark.parametrize("value", ["0", "-1", "soon", "nan"])
@@ -133,7 +137,7 @@ def test_wrong_seconds_are_refused(tmp_path, value):
 def test_local_sh_turns_term_and_ctrl_c_into_a_checkpoint(tmp_path, name):
     (tmp_path / "config.toml").write_text(LONG)
     command = ["bash", str(ROOT / "launch" / "local.sh"), "-n", "3", "config.toml"]
-    command += ["--out", "out", *NO_CADENCE]
+    command += ["--out", "out", *NO_CADENCE, *FOREVER]
     with start(command, cwd=tmp_path, env=environment(tmp_path)) as job:
         wait_for(job, lambda: lines(tmp_path) >= 4)
         # To the whole process group, as a terminal does it.
