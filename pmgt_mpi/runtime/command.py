@@ -27,6 +27,7 @@ from pmgt_mpi.runtime.sentry import INTERRUPTED, Sentry
 from pmgt_mpi.runtime.stage import Stage
 from pmgt_mpi.runtime.start import begin, go
 from pmgt_mpi.runtime.terminal import Progress, say
+from pmgt_mpi.runtime.watchdog import Watchdog
 
 DIVERGED = 3
 """Exit code if an algorithm diverged."""
@@ -92,16 +93,18 @@ def _run(options: argparse.Namespace, world: Any, sentry: Sentry) -> int:
     if beginning.exit_code is not None:
         return beginning.exit_code
     plan = beginning.plan
+    watchdog = Watchdog(first, sentry, plan.timeout)
     engine = choose_engine(first, plan.engine)
     if beginning.resolved is not None:
         beginning.resolved["run"]["engine"] = engine.name
     stage = build_stage(plan, world)
     sentry.agent = stage.collective.agent
+    watchdog.seat(stage.collective)
     places = stage.collective.gather(place())
     hosts = [host for host, _ in places]
     across = edges_across(stage, hosts)
     neighbours = stage.collective.gather(stage.neighbourhood.neighbours)
-    going = go(options, beginning, stage, engine.name, sentry)
+    going = go(options, beginning, stage, engine.name, sentry, watchdog)
     folder, upkeep = going.folder, going.upkeep
     meta: dict[str, Any] = {}
     if folder is not None:

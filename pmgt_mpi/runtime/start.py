@@ -130,6 +130,7 @@ def go(
     stage: Stage,
     engine: str,
     sentry: Sentry,
+    watchdog: Watchdog,
 ) -> Going:
     """Make the run folder, or take up the run that is in it; collective."""
     collective, plan = stage.collective, beginning.plan
@@ -161,7 +162,7 @@ def go(
         plan.checkpoint,
         [] if found is None else found.done,
         sentry,
-        Watchdog(collective, sentry, plan.timeout),
+        watchdog,
         deadline=inf if options.max_seconds is None else STARTED + options.max_seconds,
     )
     return Going(folder, upkeep, None if found is None else found.saved, history)

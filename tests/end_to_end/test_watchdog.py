@@ -41,6 +41,26 @@ def test_a_stopped_rank_is_named_first_then_who_waits_for_whom(tmp_path, rank):
     assert f"{rank}" in neighbours[0].partition("for agents")[2]
 
 
+def test_a_rank_that_is_stopped_in_the_set_up_is_named(tmp_path):
+    (tmp_path / "asleep.py").write_text(ASLEEP)
+    text = TEXT.replace("slow:Slow", "asleep:Asleep").replace('where = "{where}"\n', "")
+    result = run_config(tmp_path, text, ranks=3, more=("--allow-plugins",))
+    (line,) = messages(result)
+    assert line.startswith("agent 2 on ")
+    assert " is stuck in the set-up: it gives no answer, so it is stopped" in line
+
+
+ASLEEP = """
+import os, signal, time
+
+
+class Asleep:
+    def __init__(self, shard, collective):
+        if collective.agent == 2:
+            os.kill(os.getpid(), signal.SIGSTOP)
+        time.sleep(5.5)  # at work for longer than the time limit, and well
+"""
+
 SLOW = '''
 import time
 import numpy as np
