@@ -38,7 +38,7 @@ SIXTEEN = (
     "algorithm.1.step_size=8.0",
     "algorithm.2.step_size=0.5",
     "algorithm.3.step_size=0.5",
-    "evaluate.every=5",
+    "evaluate.every=20",
 )
 """Larger than `auto`, for time: sixteen ranks share few cores."""
 

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 
 from tests.launcher import mpirun
-from tests.support.mangling import cases
+from tests.support.mangling import Case, cases
 
 JOBS = 60
 RANKS = 2
+AT_ONCE = 3
+"""Jobs, each of which spends most of its time with its start."""
+
 ENDS = {0: "ran", 2: "refused", 3: "ran and diverged", 75: "ran out of time"}
 
 
@@ -31,11 +35,9 @@ def judge(result) -> str:
     return "refused for want of memory" if short else ENDS[result.returncode]
 
 
-@pytest.mark.timeout(900)
-def test_each_ends_in_success_or_in_one_clear_error(tmp_path_factory, capfd):
-    seen: Counter[tuple[str, str]] = Counter()
-    base = tmp_path_factory.mktemp("mangled")
-    number = 0
+def drawn_cases() -> list[Case]:
+    """The same cases every time."""
+    drawn: list[Case] = []
 
     @settings(
         max_examples=JOBS,
@@ -46,9 +48,18 @@ def test_each_ends_in_success_or_in_one_clear_error(tmp_path_factory, capfd):
         suppress_health_check=list(HealthCheck),
     )
     @given(case=cases(RANKS))
-    def check(case):
-        nonlocal number
-        number += 1
+    def draw(case):
+        drawn.append(case)
+
+    draw()
+    return drawn
+
+
+@pytest.mark.timeout(900)
+def test_each_ends_in_success_or_in_one_clear_error(tmp_path_factory, capfd):
+    base = tmp_path_factory.mktemp("mangled")
+
+    def end_of(number: int, case: Case) -> tuple[str, str]:
         folder = base / str(number)
         folder.mkdir()
         for name, content in case.files.items():
@@ -58,9 +69,11 @@ def test_each_ends_in_success_or_in_one_clear_error(tmp_path_factory, capfd):
         arguments += ["--max-seconds", "6"]
         env = {"PMGT_CACHE": str(base / "cache")}
         result = mpirun(RANKS, arguments, cwd=folder, env=env, timeout=30)
-        seen[case.kind, judge(result)] += 1
+        return case.kind, judge(result)
 
-    check()
+    drawn = drawn_cases()
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        seen = Counter(pool.map(end_of, range(len(drawn)), drawn))
     total = sum(seen.values())
     with capfd.disabled():
         print(f"\n{total} mangled jobs on {RANKS} ranks:")  # noqa: T201
