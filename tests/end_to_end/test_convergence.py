@@ -38,7 +38,9 @@ SIXTEEN = (
     "algorithm.1.step_size=8.0",
     "algorithm.2.step_size=0.5",
     "algorithm.3.step_size=0.5",
-    "evaluate.every=20",
+    "evaluate.every=2",
+    "algorithm.2.evaluate_every=50",
+    "algorithm.3.evaluate_every=50",
 )
 """Larger than `auto`, for time: sixteen ranks share few cores."""
 
