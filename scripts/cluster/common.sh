@@ -2,6 +2,9 @@
 # What the parts of the cluster test share; to be sourced. Gives $root, $python, $mpirun,
 # $folder (removed at the end), and clears up after the part however it ends: `clear_up`,
 # which a part may define, then every process that was started here.
+#
+# A trap of bash runs when the command in the foreground is done. So what takes longer
+# than a second or two is started with `patiently`, or the end would have to wait for it.
 set -euo pipefail
 
 # shellcheck source=launch/setup.sh
@@ -13,6 +16,7 @@ folder=$(mktemp -d /tmp/pmgt-cluster.XXXXXX)
 chmod 711 "$folder"
 # All that is started from here on inherits the mark, daemons and their jobs too.
 export PMGT_CLUSTER_TEST=$folder
+kept=${PMGT_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/pmgt_mpi} # for parts to keep things in
 export PMGT_CACHE=$folder/cache
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 export PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe
@@ -82,6 +86,11 @@ fail() {
   exit 1
 }
 
+patiently() { # COMMAND...: ends at once when this script is told to
+  "$@" </dev/null &
+  wait "$!"
+}
+
 # Installs packages, each named as COMMAND=PACKAGE, unless the command is there.
 need() {
   local pair missing=()
@@ -90,12 +99,9 @@ need() {
   done
   ((${#missing[@]})) || return 0
   echo "cluster: installing ${missing[*]}"
-  # In runlevel 1 no package starts its daemon.
-  if ! RUNLEVEL=1 DEBIAN_FRONTEND=noninteractive timeout --kill-after=10 200 bash -c '
-    install() { apt-get install -y --no-install-recommends "$@"; }
-    install "$@" || { apt-get update && install "$@"; }' apt "${missing[@]}" \
-    >"$folder/apt.log" 2>&1; then
-    tail -n 5 "$folder/apt.log"
+  if ! patiently bash scripts/cluster/install.sh "${missing[@]}" >"$folder/apt.log" 2>&1
+  then
+    grep '^E: ' "$folder/apt.log" | tail -n 3
     not_tested "apt cannot install ${missing[*]}"
   fi
 }
@@ -111,7 +117,7 @@ within() {
 }
 
 run_alone() { # RANKS CONFIG OUT [OPTION...]: on this one machine, without a scheduler
-  timeout --kill-after=5 120 "$mpirun" -n "$1" "$python" -m pmgt_mpi.run \
+  patiently timeout --kill-after=5 120 "$mpirun" -n "$1" "$python" -m pmgt_mpi.run \
     --config "$2" --out "$3" "${@:4}" >"$folder/alone.log" 2>&1 ||
     fail "the run on one host failed"
 }

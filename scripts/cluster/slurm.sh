@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # A real Slurm of one node: launch/slurm.sbatch on four ranks with a time limit that is
 # too short writes a checkpoint, is queued again, and ends with the bits of a run that was
-# never interrupted; and mpirun instead of srun starts as many ranks.
+# never interrupted; once with srun, where PMIx can be had, and once with mpirun.
 # shellcheck source=scripts/cluster/common.sh
 . "$(dirname -- "${BASH_SOURCE[0]}")/common.sh"
 
 need munged=munge slurmctld=slurmctld slurmd=slurmd sbatch=slurm-client
-# Slurm's plugin opens libpmix.so by that name, which is in the package for developers;
-# without it mpirun starts the ranks.
-compgen -G '/usr/lib/*/pmix2/lib/libpmix.so' >/dev/null || (need pmix=libpmix-dev) || true
+# Slurm's plugin opens libpmix.so by that name, which is in the package for developers.
+has_pmix() { compgen -G '/usr/lib/*/pmix2/lib/libpmix.so' >/dev/null; }
+has_pmix || (need pmix=libpmix-dev) || true
 export SLURM_CONF=$folder/slurm.conf
 
 # The end of the daemons leaves jobs to themselves, so jobs are ended first.
@@ -83,39 +83,47 @@ is_idle() { [[ $(timeout 5 sinfo --noheader -o %T) == idle ]]; }
 within 30 is_idle || fail "the node of Slurm does not come up"
 echo "cluster: $(sinfo --version) is up"
 
-# --- the job -------------------------------------------------------------------------
+# --- two jobs, at the same time: they sleep more than they work --------------------------
 export PYTHONPATH=$root/scripts/cluster
 config=$root/scripts/cluster/slow.toml
 run_alone 4 "$config" "$folder/whole" --allow-plugins
 
-launch() { # NAME RANKS OUT PAUSE [OPTION...]: gives the job's number
-  "$python" -m pmgt_mpi.launch slurm --name "$1" --ranks "$2" --time 00:01:00 \
-    --config "$config" --out "$3" --write "$folder/jobs/$1.sbatch" "${@:5}" \
-    -- --allow-plugins >/dev/null
+launch() { # NAME OPTION...: gives the job's number
+  "$python" -m pmgt_mpi.launch slurm --name "$1" --ranks 4 --time 00:01:00 \
+    --config "$config" --out "$folder/jobs/$1" --write "$folder/jobs/$1.sbatch" \
+    "${@:2}" -- --allow-plugins >/dev/null
   # The signal may come up to half a minute earlier than asked: after 20 s at the soonest.
-  PMGT_PAUSE=$4 timeout 20 sbatch --parsable --chdir="$folder/jobs" --signal=B:USR1@10 \
-    --output="$folder/$1.out" "$folder/jobs/$1.sbatch"
+  PMGT_PAUSE=0.1 timeout 20 sbatch --parsable --chdir="$folder/jobs" \
+    --signal=B:USR1@10 --output="$folder/$1.out" "$folder/jobs/$1.sbatch"
 }
 
 field() { timeout 5 scontrol --oneliner show job "$1" | grep -oP "(?<= $2=)\S+"; }
 is_over() { [[ $(field "$1" JobState) =~ ^(COMPLETED|FAILED|CANCELLED|TIMEOUT|NODE_FAIL)$ ]]; }
 
-short=$(launch mpirun 2 "$folder/jobs/short" 0 --starter mpirun)
-long=$(launch slow 4 "$folder/jobs/long" 0.1)
-within 60 is_over "$short" || fail "job $short is $(field "$short" JobState) after 60 s"
-[[ $(field "$short" JobState) == COMPLETED ]] || fail "mpirun under Slurm failed"
-run_alone 2 "$config" "$folder/two" --allow-plugins
-same_bits "$folder/two" "$folder/jobs/short"
+see_through() { # NAME JOB LAUNCHER
+  local state restarts interrupted went_on
+  within 330 is_over "$2" || fail "job $1 is $(field "$2" JobState) after 330 s"
+  state=$(field "$2" JobState) restarts=$(field "$2" Restarts)
+  [[ $state == COMPLETED ]] || fail "job $1 ended as $state"
+  grep -h '^job ' "$folder/$1.out"
+  grep -q "^job $2, start 0: $3.* on 4 ranks" "$folder/$1.out" ||
+    fail "job $1 was not started with $3"
+  ((restarts > 0)) || fail "job $1 was never queued again"
+  interrupted=$(grep -c '^interrupted (SIGUSR1' "$folder/$1.out") || true
+  went_on=$(grep -c '^going on with .* from checkpoint' "$folder/$1.out") || true
+  # A signal that meets the set-up of a slow machine ends it without a checkpoint.
+  ((interrupted > 0 && went_on > 0)) ||
+    fail "$restarts restarts, but $interrupted checkpoints, of which $went_on were used"
+  same_bits "$folder/whole" "$folder/jobs/$1"
+  echo "cluster: job $1 was queued again $restarts times, and has the bits of one run"
+}
 
-within 330 is_over "$long" || fail "job $long is $(field "$long" JobState) after 330 s"
-state=$(field "$long" JobState) restarts=$(field "$long" Restarts)
-[[ $state == COMPLETED ]] || fail "job $long ended as $state"
-((restarts > 0)) || fail "job $long was never queued again"
-interrupted=$(grep -c '^interrupted (SIGUSR1' "$folder/slow.out") || true
-went_on=$(grep -c '^going on with .* from checkpoint' "$folder/slow.out") || true
-# A signal that meets the set-up of a slow machine ends it without a checkpoint.
-((interrupted > 0 && went_on > 0)) ||
-  fail "$restarts restarts, but $interrupted checkpoints, of which $went_on were used"
-same_bits "$folder/whole" "$folder/jobs/long"
-grep -h '^job ' "$folder/slow.out"
-echo "cluster: job $long was queued again $restarts times, and has the bits of one run"
+with_srun=
+if has_pmix; then
+  with_srun=$(launch with-srun) # which it finds by itself
+else
+  echo "cluster: srun is not tested, since there is no libpmix for Slurm"
+fi
+with_mpirun=$(launch with-mpirun --starter mpirun)
+[[ -z $with_srun ]] || see_through with-srun "$with_srun" 'srun --mpi=pmix'
+see_through with-mpirun "$with_mpirun" "$mpirun -n 4"
