@@ -59,7 +59,7 @@ def write_page(
         costs_section(reached(curves)),
         ends_section(curves),
         graph_section(runs, pictures),
-        times_section(pictures),
+        times_section(curves, pictures),
         _circumstances(runs, names),
         _configs(runs, names),
     ]

@@ -14,9 +14,13 @@ from pmgt_mpi.report.formats import number
 from pmgt_mpi.report.panel import BOUND
 from pmgt_mpi.report.pictures import Picture, page_colour
 from pmgt_mpi.report.targets import Reached, best, target_name
+from pmgt_mpi.report.times import KEYS, communication_share, ranks_of
 
 WARNING = ("diverged", "interrupted", "killed")
 """Statuses that a reader should not overlook."""
+
+RANKS_TOLD = 100
+"""Rows of an algorithm in the table of ranks: those that communicate the most."""
 
 
 def curves_section(curves: Sequence[Curve], pictures: Sequence[Picture]) -> str:
@@ -115,16 +119,49 @@ def graph_section(runs: Sequence[Run], pictures: Sequence[Picture]) -> str:
     return _section("graph", "Gossip graph", "".join(parts))
 
 
-def times_section(pictures: Sequence[Picture]) -> str:
+def times_section(curves: Sequence[Curve], pictures: Sequence[Picture]) -> str:
     """The time split of the ranks."""
     bars = _panels(pictures, "times")
     text = (
         "A straggler computes longer than the others, and they wait for it, which "
-        "counts as communication. Bars of different algorithms have different scales."
+        "counts as communication. So does a slow link: all wait for what it carries. "
+        "Bars of different algorithms have different scales."
         if bars
         else "The time split of each rank is written when a run ends."
     )
-    return _section("times", "Time of each rank", f'<p class="soft">{text}</p>{bars}')
+    return _section(
+        "times",
+        "Time of each rank",
+        f'<p class="soft">{text}</p>{bars}{_rank_table(curves)}',
+    )
+
+
+def _rank_table(curves: Sequence[Curve]) -> str:
+    """Each rank's seconds, and the largest share of communication marked."""
+    lines = []
+    for curve in curves:
+        rows = ranks_of(curve)
+        shares = {id(row): communication_share(row) for row in rows}
+        most = max(shares.values(), default=0.0)
+        rows = sorted(rows, key=lambda row: -shares[id(row)])[:RANKS_TOLD]
+        for row in sorted(rows, key=lambda row: int(row["agent"])):
+            share, host = shares[id(row)], str(row.get("host", "–"))
+            lines.append(
+                f'<tr>{_name_cell(curve)}<td class="word">{int(row["agent"])}</td>'
+                f'<td class="word">{escape(host)}</td>'
+                + "".join(_number_cell(row[key], "seconds") for key in KEYS.values())
+                + _cell(share, f"{share:.0%}", best=share == most > 0)
+                + "</tr>"
+            )
+    if not lines:
+        return ""
+    columns = ("algorithm", "agent", "host", *KEYS, "share of communication")
+    return (
+        "<details><summary>Seconds of each rank, of at most "
+        f'{RANKS_TOLD} an algorithm</summary><div class="card"><table id="rank-table">'
+        f"{_head(columns, words=3)}<tbody>{''.join(lines)}</tbody></table></div>"
+        "</details>"
+    )
 
 
 def facts_table(facts: dict[str, Any]) -> str:

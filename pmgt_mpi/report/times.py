@@ -31,6 +31,13 @@ def ranks_of(curve: Curve) -> list[Record]:
     return sorted(rows, key=lambda row: int(row["agent"]))
 
 
+def communication_share(row: Record) -> float:
+    """How much of a rank's time, without evaluation, it sent, received or waited."""
+    compute, communication = row["compute_seconds"], row["comm_seconds"]
+    whole = compute + communication
+    return float(communication / whole) if whole > 0 else 0.0
+
+
 def draw_times(axis: Axes, rows: list[Record], title: str) -> None:
     """One bar for each rank: it computes, communicates (or waits), evaluates."""
     agents = [int(row["agent"]) for row in rows]

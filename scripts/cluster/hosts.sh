@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Three hosts, made of network namespaces: launch/hosts.sh runs six ranks over TCP with the
-# bits of one host; and where one host's link is slow, its ranks' seconds say so.
+# bits of one host; and where one host's link is slow, its ranks' seconds and the report
+# say so.
 # shellcheck source=scripts/cluster/common.sh
 . "$(dirname -- "${BASH_SOURCE[0]}")/common.sh"
 
@@ -53,7 +54,7 @@ export PRTE_MCA_plm=ssh PRTE_MCA_plm_ssh_agent=$folder/shell
 export PRTE_MCA_prte_if_include=10.213.7.0/24 OMPI_MCA_btl_tcp_if_include=10.213.7.0/24
 
 on_hosts() { # OUT [OPTION...]: six ranks, from the first host
-  PMGT_OUT=$1 timeout --kill-after=5 100 "$folder/shell" h1 "cd '$root' && exec \
+  PMGT_OUT=$1 patiently timeout --kill-after=5 100 "$folder/shell" h1 "cd '$root' && exec \
     bash launch/hosts.sh '$folder/hostfile' 6 scripts/cluster/hosts.toml ${*:2}" \
     >"$folder/hosts.log" 2>&1 || fail "the run on three hosts failed"
 }
@@ -71,9 +72,13 @@ done
 "$python" scripts/cluster/links.py placed "$folder/none" "$folder/auto"
 
 # --- a slow link ---------------------------------------------------------------------
-rate=8000000 # bits a second, from the third host
+rate=4000000 # bits a second, from the third host
 inside h3 tc qdisc add dev eth0 root tbf rate "${rate}bit" burst 16kb latency 2s \
   2>"$folder/tc.log" || not_tested "tc has no tbf here: $(tail -n 1 "$folder/tc.log")"
 on_hosts "$folder/slow"
 same_bits "$folder/one" "$folder/slow"
 "$python" scripts/cluster/links.py slow "$folder/three" "$folder/slow" h3 "$rate"
+"$python" -m pmgt_mpi.report "$folder/slow" >"$folder/report.log" 2>&1 ||
+  fail "there is no report"
+"$python" scripts/cluster/links.py reported "$folder/slow/report/report.html" \
+  "$folder/slow" h3

@@ -13,6 +13,7 @@ import pytest
 pytest.importorskip("matplotlib", reason="matplotlib is missing: the extra 'report'")
 
 from pmgt_mpi.report.__main__ import main
+from pmgt_mpi.report.sections import RANKS_TOLD
 from tests.support.run_folders import trace, write_run
 
 EVIL = '</script><script>alert("x")</script>'
@@ -93,6 +94,27 @@ def test_tables_of_the_page(page):
     ends = cells(page, "end-table")
     assert [row[1][0] for row in ends[1:]] == ["converged", "diverged"]
     assert cells(page, "parameters")[1][1][0] == "0.123457"
+
+
+def test_the_page_tells_every_ranks_seconds(page):
+    rows = cells(page, "rank-table")
+    assert [word for word, _ in rows[0][-1:]] == ["share of communication"]
+    told = [[word for word, _ in row] for row in rows[1:] if row[0][0] == "one"]
+    assert told[:2] == [
+        ["one", "0", "one", "1.000", "3.000", "0.250", "75%"],
+        ["one", "1", "one", "3.000", "1.000", "0.250", "25%"],
+    ]
+    assert [json.loads(value[1]) for _, value in rows[1][3:]] == [1.0, 3.0, 0.25, 0.75]
+    assert len(told) == 4
+
+
+def test_of_many_ranks_those_that_communicate_most_are_told(tmp_path):
+    hosts = [f"n{agent}" for agent in range(RANKS_TOLD + 5)]
+    run = write_run(tmp_path / "run", trace("one", [1.0]), hosts=hosts, slow=3)
+    assert main([str(run)]) == 0
+    rows = cells(run / "report" / "report.html", "rank-table")[1:]
+    assert len(rows) == RANKS_TOLD
+    assert "n3" not in [row[2][0] for row in rows]
 
 
 def test_the_page_is_whole_and_asks_for_nothing(page):
