@@ -7,22 +7,21 @@ from typing import Any, Literal
 
 import numpy as np
 
-from pmgt_mpi.data.growing import GrowingRows
 from pmgt_mpi.data.rows import Rows
 
 Layout = Literal["auto", "dense", "sparse"]
 """`auto` keeps what the source gives: LIBSVM is sparse, all others dense."""
 
-CHUNK_NUMBERS = 1 << 20
+CHUNK_NUMBERS = 1 << 18
 """Numbers of a dense matrix that are converted at once."""
 
 
-def laid_out(rows: Rows, layout: Layout) -> Rows:
-    """Give the rows in the layout asked for."""
+def laid_out(rows: Rows, layout: Layout, *, owned: bool = False) -> Rows:
+    """Give the rows in the layout asked for; those that are `owned` may be emptied."""
     if layout == "dense" and rows.sparse:
         return to_dense(rows)
     if layout == "sparse" and not rows.sparse:
-        return to_sparse(rows)
+        return to_sparse(rows, owned=owned)
     return rows
 
 
@@ -39,25 +38,31 @@ def to_dense(rows: Rows) -> Rows:
     return replace(rows, dense=dense, lengths=None, indices=None, values=None)
 
 
-def to_sparse(rows: Rows) -> Rows:
-    """Keep the entries that are not zero."""
-    grown: GrowingRows | None = None
-    for part in rows.pieces(max(1, CHUNK_NUMBERS // rows.columns)):
-        assert part.dense is not None
-        row, indices = np.nonzero(part.dense)
-        sparse = replace(
-            part,
-            dense=None,
-            lengths=np.bincount(row, minlength=len(part)),
-            indices=indices.astype(np.int32),
-            values=part.dense[row, indices],
-        )
-        if grown is None:
-            expected = sparse.entries * len(rows) // len(part)
-            grown = GrowingRows(sparse, len(rows), expected)
-        grown.append(sparse)
-    assert grown is not None
-    return grown.finish()
+def to_sparse(rows: Rows, *, owned: bool = False) -> Rows:
+    """Keep the entries that are not zero.
+
+    The last rows come first: with `owned` their memory goes back to the system while
+    the sparse arrays fill, so that a shard is never there twice.
+    """
+    assert rows.dense is not None
+    count = max(1, CHUNK_NUMBERS // max(1, rows.columns))
+    lengths = np.empty(len(rows), np.int64)
+    for start in range(0, len(rows), count):
+        part = rows.dense[start : start + count]
+        lengths[start : start + count] = np.count_nonzero(part, axis=1)
+    stop, end = len(rows), int(lengths.sum())
+    indices, values = np.empty(end, np.int32), np.empty(end, rows.dense.dtype)
+    while stop:
+        start = (stop - 1) // count * count
+        part = rows.dense[start:stop].copy()
+        if owned:
+            rows.dense.resize((start, rows.columns), refcheck=False)
+        kept = part != 0
+        first = end - int(lengths[start:stop].sum())
+        indices[first:end] = np.nonzero(kept)[1]
+        values[first:end] = part[kept]
+        stop, end = start, first
+    return replace(rows, dense=None, lengths=lengths, indices=indices, values=values)
 
 
 def matrix(rows: Rows) -> Any:

@@ -69,8 +69,8 @@ def load_shard(
     rescale = SCALINGS.load(scale)
     table = source.open(collective, base=base, seed=seed)
     check_private(table, partition, shares)
-    moves = partition != "contiguous"
-    rows = read_own(collective, table, shares, np.dtype(dtype), owned=moves)
+    owned = partition != "contiguous" or layout == "sparse"
+    rows = read_own(collective, table, shares, np.dtype(dtype), owned=owned)
     sizes = collective.gather(len(rows))
     total = sum(sizes)
     check_enough(collective, table, sizes)
@@ -82,7 +82,7 @@ def load_shard(
         rows.positions = np.arange(first, first + len(rows))
     if rows.positions is not None:
         rows = exchange(collective, rows, block_sizes(total, collective.agents, shares))
-    rows = laid_out(rows, layout)
+    rows = laid_out(rows, layout, owned=owned)
     rescale(collective, rows, total)
     return Shard(matrix(rows), rows.labels, total, collective.agents)
 

@@ -63,7 +63,8 @@ def check_magnitude(shard: Shard) -> None:
     """Refuse numbers whose squares, which every problem here adds up, overflow."""
     values = shard.A.data if shard.sparse else shard.A
     parts = [values] if shard.labels is None else [values, shard.labels]
-    largest = max((float(np.abs(part).max()) for part in parts if part.size), default=0)
+    ends = [(part.max(), -part.min()) for part in parts if part.size]  # and no copy
+    largest = float(np.max(ends, initial=0))
     limit = np.sqrt(np.finfo(shard.A.dtype).max / max(1, values.size))
     if largest > limit:
         raise UserError(

@@ -117,6 +117,18 @@ def test_layouts_are_made_piece_by_piece(
     test_layouts_are_each_others_inverse(rows)
 
 
+def test_owned_dense_rows_are_given_up_as_they_become_sparse(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("pmgt_mpi.data.layout.CHUNK_NUMBERS", 11)
+    A = np.random.default_rng(1).integers(0, 3, (12, 5)).astype(float)
+    ours, theirs = Rows(columns=5, dense=A.copy()), Rows(columns=5, dense=A.copy())
+    assert_array_equal(matrix(to_sparse(ours, owned=True)).toarray(), A)
+    assert_array_equal(matrix(to_sparse(theirs)).toarray(), A)
+    assert len(ours.dense) == 0
+    assert_array_equal(theirs.dense, A)
+
+
 def test_the_matrix_is_on_the_same_memory(rows: Rows) -> None:
     made = matrix(rows)
     assert made.shape == (12, 5)
