@@ -21,7 +21,7 @@ TOPOLOGIES = Registry(
         "random-two-out": "pmgt_mpi.graphs.drawn:random_two_out",
     },
 )
-"""Functions ``(m, rng, *, options…) -> nx.Graph`` on the nodes 0 … m − 1."""
+"""Functions ``(m, rng, *, options…) -> Graph`` on the agents 0 … m − 1."""
 
 WEIGHTS = Registry(
     "weights",

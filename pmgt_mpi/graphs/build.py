@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import networkx as nx
 import numpy as np
 
 from pmgt_mpi.errors import UserError
@@ -15,14 +14,16 @@ from pmgt_mpi.graphs.checks import (
     check_edges,
     checked_spectrum,
     checked_symmetric,
-    support,
 )
 from pmgt_mpi.graphs.closed_forms import CLOSED_FORMS
-from pmgt_mpi.graphs.given import check_size, read_graph, simple_graph
 from pmgt_mpi.graphs.laplacian import Laplacian
+from pmgt_mpi.graphs.links import Graph
 from pmgt_mpi.graphs.matrix import as_matrix, read_matrix
 from pmgt_mpi.graphs.network import Network
 from pmgt_mpi.graphs.spectrum import Extremes, Matrix
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 
 def build_network(
@@ -78,7 +79,7 @@ def _graph(
     rng: np.random.Generator,
     topology: str | Path | nx.Graph | None,
     options: Mapping[str, Any],
-) -> tuple[nx.Graph | None, Extremes | None, str]:
+) -> tuple[Graph | None, Extremes | None, str]:
     """Give the graph, what is known of its Laplacian's spectrum, and its name."""
     if topology is None:
         return None, None, "support of W"
@@ -86,6 +87,9 @@ def _graph(
         graph = TOPOLOGIES.load(topology)(m, rng, **options)
         closed_form = CLOSED_FORMS.get(topology) if m > 1 else None
         return graph, closed_form(m, **options) if closed_form else None, topology
+    # Only a graph from outside needs networkx, whose import all agents would wait for.
+    from pmgt_mpi.graphs.given import check_size, read_graph, simple_graph
+
     if isinstance(topology, Path):
         graph, where, name = read_graph(topology), str(topology), topology.name
     else:
@@ -96,9 +100,11 @@ def _graph(
 
 
 def _given_weights(
-    m: int, graph: nx.Graph | None, weights: Path | Any
+    m: int, graph: Graph | None, weights: Path | Any
 ) -> tuple[Matrix, Extremes, str]:
     """Give a W from outside after all checks, its spectrum and its name."""
+    from pmgt_mpi.graphs.given import simple_graph, support
+
     if isinstance(weights, Path):
         W, where, name = read_matrix(weights), str(weights), weights.name
     else:

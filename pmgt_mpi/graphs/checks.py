@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import networkx as nx
 import numpy as np
 from scipy import sparse
 
 from pmgt_mpi.errors import UserError
 from pmgt_mpi.graphs.laplacian import identity_minus
+from pmgt_mpi.graphs.links import Graph
 from pmgt_mpi.graphs.spectrum import Extremes, Matrix, extremes
 
 TOLERANCE = 1e-12
@@ -15,17 +15,6 @@ TOLERANCE = 1e-12
 
 SPECTRAL_TOLERANCE = 1e-13
 """Rounding of an eigenvalue that is computed of a matrix of norm 1."""
-
-
-def support(W: Matrix) -> nx.Graph:
-    """Give the graph of the off-diagonal nonzeros of a symmetric W."""
-    graph = nx.empty_graph(W.shape[0])
-    entries = W.tocoo()
-    above = entries.row < entries.col
-    graph.add_edges_from(
-        zip(entries.row[above].tolist(), entries.col[above].tolist(), strict=True)
-    )
-    return graph
 
 
 def checked_symmetric(W: Matrix, where: str) -> Matrix:
@@ -59,10 +48,12 @@ def checked_symmetric(W: Matrix, where: str) -> Matrix:
     return sparse.csr_array((W + W.T) / 2)
 
 
-def check_edges(W: Matrix, graph: nx.Graph, where: str) -> None:
+def check_edges(W: Matrix, graph: Graph, where: str) -> None:
     """Refuse a weight between two agents that the graph does not link."""
-    for i, j in support(W).edges():
-        if not graph.has_edge(i, j):
+    entries = W.tocoo()
+    above = entries.row < entries.col
+    for i, j in zip(entries.row[above], entries.col[above], strict=True):
+        if int(j) not in graph[int(i)]:
             raise UserError(
                 f"{where}: W[{i}, {j}] = {W[i, j]:.15g}, but the graph has no edge "
                 f"between {i} and {j}; set it to 0, add the edge, or give W alone"

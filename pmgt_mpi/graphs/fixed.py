@@ -8,35 +8,36 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from itertools import combinations, pairwise
 from typing import Any, Literal
 
-import networkx as nx
 import numpy as np
 
 from pmgt_mpi.errors import UserError
+from pmgt_mpi.graphs.links import Graph, linked
 from pmgt_mpi.options import Count
 
 Rows = Count | Literal["auto"]
 
 
-def ring(m: int, _rng: np.random.Generator) -> nx.Graph:
+def ring(m: int, _rng: np.random.Generator) -> Graph:
     """A cycle in the order of the agents; two agents share one edge."""
-    return nx.cycle_graph(m) if m > 2 else nx.path_graph(m)
+    return linked(m, _cycle(m))
 
 
-def path(m: int, _rng: np.random.Generator) -> nx.Graph:
+def path(m: int, _rng: np.random.Generator) -> Graph:
     """A line in the order of the agents: the worst connected graph."""
-    return nx.path_graph(m)
+    return linked(m, pairwise(range(m)))
 
 
-def star(m: int, _rng: np.random.Generator) -> nx.Graph:
+def star(m: int, _rng: np.random.Generator) -> Graph:
     """Agent 0 in the centre, all others linked to it alone."""
-    return nx.star_graph(m - 1)
+    return linked(m, ((0, agent) for agent in range(1, m)))
 
 
-def complete(m: int, _rng: np.random.Generator) -> nx.Graph:
+def complete(m: int, _rng: np.random.Generator) -> Graph:
     """Everybody linked to everybody: one plain round is an exact average."""
-    return nx.complete_graph(m)
+    return linked(m, combinations(range(m), 2))
 
 
 def sides(m: int, rows: Rows = "auto") -> tuple[int, int]:
@@ -56,7 +57,7 @@ def sides(m: int, rows: Rows = "auto") -> tuple[int, int]:
     return rows, m // rows
 
 
-def grid(m: int, _rng: np.random.Generator, *, rows: Rows = "auto") -> nx.Graph:
+def grid(m: int, _rng: np.random.Generator, *, rows: Rows = "auto") -> Graph:
     """A rectangle of agents, row by row, linked to the sides and up and down.
 
     Parameters
@@ -67,10 +68,10 @@ def grid(m: int, _rng: np.random.Generator, *, rows: Rows = "auto") -> nx.Graph:
         A divisor of m; ``auto`` is the one nearest to square (1 for a prime m, which
         makes it a path).
     """
-    return nx.convert_node_labels_to_integers(nx.grid_2d_graph(*sides(m, rows)))
+    return _lattice(*sides(m, rows), lambda side: list(pairwise(range(side))))
 
 
-def torus(m: int, _rng: np.random.Generator, *, rows: Rows = "auto") -> nx.Graph:
+def torus(m: int, _rng: np.random.Generator, *, rows: Rows = "auto") -> Graph:
     """A grid whose opposite borders are linked.
 
     Parameters
@@ -81,11 +82,10 @@ def torus(m: int, _rng: np.random.Generator, *, rows: Rows = "auto") -> nx.Graph
         A divisor of m; ``auto`` is the one nearest to square (1 for a prime m, which
         makes it a ring). A side of two agents has one edge, not two.
     """
-    lattice = nx.grid_2d_graph(*sides(m, rows), periodic=True)
-    return nx.convert_node_labels_to_integers(lattice)
+    return _lattice(*sides(m, rows), _cycle)
 
 
-def hypercube(m: int, _rng: np.random.Generator) -> nx.Graph:
+def hypercube(m: int, _rng: np.random.Generator) -> Graph:
     """Agents whose binary ids differ in one digit are linked; m is a power of two."""
     dimension = m.bit_length() - 1
     if m != 1 << dimension:
@@ -94,16 +94,17 @@ def hypercube(m: int, _rng: np.random.Generator) -> nx.Graph:
             f"{m}; start {1 << dimension} or {2 << dimension} ranks, or choose "
             "'exponential'"
         )
-    return _linked(m, [1 << k for k in range(dimension)], np.bitwise_xor)
+    steps = [1 << k for k in range(dimension)]
+    return linked(m, ((i, i ^ step) for step in steps for i in range(m)))
 
 
-def exponential(m: int, _rng: np.random.Generator) -> nx.Graph:
+def exponential(m: int, _rng: np.random.Generator) -> Graph:
     """Agents 1, 2, 4, … ≤ m/2 steps apart on the ring are linked.
 
     The undirected form of the static exponential graph (Ying et al. 2021): about
     2 log₂ m neighbours, and a gap of order 1 / log₂ m.
     """
-    return _linked(m, offsets(m), lambda i, offset: (i + offset) % m)
+    return linked(m, ((i, (i + step) % m) for step in offsets(m) for i in range(m)))
 
 
 def offsets(m: int) -> list[int]:
@@ -111,11 +112,17 @@ def offsets(m: int) -> list[int]:
     return [1 << k for k in range((m // 2).bit_length())]
 
 
-def _linked(m: int, steps: list[int], other_end: Callable[[Any, int], Any]) -> nx.Graph:
-    graph = nx.empty_graph(m)
-    agents = np.arange(m)
-    for step in steps:
-        graph.add_edges_from(
-            zip(agents.tolist(), other_end(agents, step).tolist(), strict=True)
-        )
-    return graph
+def _cycle(m: int) -> list[tuple[int, int]]:
+    """The edges of a ring of m; two share one, and a single one has none."""
+    return [*pairwise(range(m)), *([(m - 1, 0)] if m > 2 else [])]
+
+
+def _lattice(height: int, width: int, line: Callable[[int], list[Any]]) -> Graph:
+    """Rows and columns of agents, in each of them the edges of `line`."""
+    down = [
+        (i * width + k, j * width + k) for i, j in line(height) for k in range(width)
+    ]
+    across = [
+        (k * width + i, k * width + j) for k in range(height) for i, j in line(width)
+    ]
+    return linked(height * width, [*down, *across])

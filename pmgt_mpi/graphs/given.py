@@ -10,6 +10,8 @@ from xml.etree.ElementTree import ParseError
 import networkx as nx
 
 from pmgt_mpi.errors import UserError
+from pmgt_mpi.graphs.spectrum import Matrix
+from pmgt_mpi.graphs.textfile import text_lines, unreadable
 
 
 def read_graph(path: Path) -> nx.Graph:
@@ -59,23 +61,6 @@ def _read_edges(path: Path) -> nx.Graph:
     return graph
 
 
-def text_lines(path: Path) -> Iterable[tuple[int, str]]:
-    """Number and text of each line of a file, from 1."""
-    try:
-        with path.open(encoding="utf-8") as file:
-            yield from enumerate(file, start=1)
-    except OSError as error:
-        raise unreadable(path, error) from error
-    except UnicodeDecodeError as error:
-        raise UserError(f"{path}: not a text file; expected UTF-8 text") from error
-
-
-def unreadable(path: Path, error: OSError) -> UserError:
-    """Say that the file cannot be read, and why."""
-    reason = error.strerror or error
-    return UserError(f"{path}: cannot be read: {reason}; check the path in [network]")
-
-
 def simple_graph(graph: nx.Graph, where: str) -> nx.Graph:
     """Check a graph and rename its nodes 0 … m − 1, in sorted order.
 
@@ -97,6 +82,17 @@ def simple_graph(graph: nx.Graph, where: str) -> nx.Graph:
     simple = nx.empty_graph(len(agent))
     simple.add_edges_from((agent[u], agent[v]) for u, v in graph.edges())
     return simple
+
+
+def support(W: Matrix) -> nx.Graph:
+    """Give the graph of the off-diagonal nonzeros of a symmetric W."""
+    graph = nx.empty_graph(W.shape[0])
+    entries = W.tocoo()
+    above = entries.row < entries.col
+    graph.add_edges_from(
+        zip(entries.row[above].tolist(), entries.col[above].tolist(), strict=True)
+    )
+    return graph
 
 
 def _self_loop(where: str, node: Hashable) -> UserError:

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from pmgt_mpi.errors import UserError
-from pmgt_mpi.graphs.given import text_lines, unreadable
 from pmgt_mpi.graphs.spectrum import Matrix
+from pmgt_mpi.graphs.textfile import text_lines, unreadable
 
 
 def read_matrix(path: Path) -> Matrix:

@@ -8,14 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import accumulate, pairwise
+from typing import TYPE_CHECKING
 
-import networkx as nx
 import numpy as np
 
 from pmgt_mpi.errors import UserError
-from pmgt_mpi.graphs.checks import support
 from pmgt_mpi.graphs.fixed import sides
 from pmgt_mpi.graphs.network import Network
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 REFINED_UP_TO = 3000
 """Agents up to which cuts are refined by exchanges, which takes seconds beyond."""
@@ -95,7 +97,6 @@ def _first_with_0(blocks: Blocks) -> Blocks:
 
 
 def _candidates(network: Network, sizes: list[int], rows: object) -> Iterator[Blocks]:
-    graph = support(network.W)
     yield _cut(list(range(network.agents)), sizes)
     if network.topology in ("ring", "path"):
         return  # consecutive agents: one edge a border, and no placement has fewer
@@ -104,6 +105,11 @@ def _candidates(network: Network, sizes: list[int], rows: object) -> Iterator[Bl
         yield from tiles
         if tiles:
             return
+    import networkx as nx  # where a graph is to be cut, and not for every run
+
+    from pmgt_mpi.graphs.given import support
+
+    graph = support(network.W)
     walk = list(nx.dfs_preorder_nodes(graph, 0))  # along a cycle, as two-neighbours are
     narrow = list(nx.utils.reverse_cuthill_mckee_ordering(graph))
     narrow = narrow[narrow.index(0) :] + narrow[: narrow.index(0)]
@@ -143,6 +149,8 @@ def _refined(graph: nx.Graph, blocks: Blocks) -> Blocks:
 
     Kernighan and Lin's exchanges, from networkx: they keep the size of both blocks.
     """
+    import networkx as nx
+
     improved = True
     while improved:
         improved = False

@@ -12,8 +12,8 @@ from pmgt_mpi.graphs.checks import (
     check_edges,
     checked_spectrum,
     checked_symmetric,
-    support,
 )
+from pmgt_mpi.graphs.given import support
 from pmgt_mpi.graphs.matrix import as_matrix, read_matrix
 
 W3 = np.array([[0.5, 0.5, 0.0], [0.5, 0.25, 0.25], [0.0, 0.25, 0.75]])

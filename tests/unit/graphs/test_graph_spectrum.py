@@ -10,6 +10,7 @@ from pmgt_mpi.graphs import TOPOLOGIES
 from pmgt_mpi.graphs import spectrum as module
 from pmgt_mpi.graphs.closed_forms import CLOSED_FORMS
 from pmgt_mpi.graphs.laplacian import Laplacian, weighted_laplacian
+from pmgt_mpi.graphs.links import Graph
 from pmgt_mpi.graphs.spectrum import (
     Extremes,
     dense_extremes,
@@ -24,10 +25,9 @@ def laplacian(name: str, m: int, **options: object) -> Laplacian:
     return Laplacian(TOPOLOGIES.load(name)(m, np.random.default_rng(1), **options))
 
 
-def by_numpy(graph: nx.Graph) -> Extremes:
-    eigenvalues = np.linalg.eigvalsh(
-        nx.laplacian_matrix(graph, nodelist=range(len(graph))).toarray().astype(float)
-    )
+def by_numpy(graph: Graph) -> Extremes:
+    L = nx.laplacian_matrix(nx.Graph(graph), nodelist=range(len(graph)))
+    eigenvalues = np.linalg.eigvalsh(L.toarray().astype(float))
     return Extremes(eigenvalues[1], eigenvalues[-1])
 
 

@@ -15,7 +15,9 @@ from pmgt_mpi.graphs.fixed import sides
 
 
 def draw(name: str, m: int, seed: int = 0, **options: object) -> nx.Graph:
-    return TOPOLOGIES.load(name)(m, np.random.default_rng(seed), **options)
+    graph = TOPOLOGIES.load(name)(m, np.random.default_rng(seed), **options)
+    assert all(i in graph[j] for i in graph for j in graph[i])
+    return nx.Graph(graph)
 
 
 def edges(graph: nx.Graph) -> set[tuple[int, int]]:
@@ -41,7 +43,6 @@ def test_is_simple_and_connected_on_the_agents(name: str, m: int) -> None:
     graph = draw(name, m)
     assert sorted(graph) == list(range(m))
     assert all(type(node) is int for node in graph)
-    assert type(graph) is nx.Graph
     assert nx.number_of_selfloops(graph) == 0
     assert nx.is_connected(graph)
 
@@ -245,5 +246,17 @@ def test_tables_and_neighbourhood_import_nothing_heavy() -> None:
     code = (
         "import sys, pmgt_mpi.graphs, pmgt_mpi.graphs.neighbourhood\n"
         "sys.exit(bool({'scipy', 'networkx'} & set(sys.modules)))"
+    )
+    assert subprocess.run([sys.executable, "-c", code], timeout=60).returncode == 0
+
+
+def test_a_named_graph_without_chance_needs_no_networkx() -> None:
+    code = (
+        "import sys, numpy as np\n"
+        "from pmgt_mpi.graphs.build import build_network\n"
+        "from pmgt_mpi.graphs.placement import place\n"
+        "network = build_network(6, np.random.default_rng(1), topology='torus')\n"
+        "place(network, ['here'] * 6, 'auto')\n"
+        "sys.exit('networkx' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], timeout=60).returncode == 0
