@@ -11,6 +11,7 @@ import hashlib
 from typing import Any
 
 import numpy as np
+import numpy.random  # which numpy loads late: here before agents wait for agent 0
 from numpy.typing import NDArray
 
 BLOCK = 1 << 14
