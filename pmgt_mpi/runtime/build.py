@@ -126,6 +126,6 @@ def shard_of(plan: Plan, collective: Collective) -> Shard:
         scale=data.scale,
         layout=data.layout,
         shares=data.shares,
-        seed=seed_sequence(plan.seed, "data"),
+        seed=seed_sequence(plan.seed if data.seed is None else data.seed, "data"),
         dtype=plan.dtype,
     )

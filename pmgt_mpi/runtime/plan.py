@@ -56,13 +56,14 @@ class NetworkPlan:
 
 @dataclass(frozen=True)
 class DataPlan:
-    """Section [data]."""
+    """Section [data]; without a seed of its own it has the run's."""
 
     source: Part
     partition: Literal["contiguous", "shuffled", "by-label"]
     scale: Literal["none", "minmax", "standard", "unit"]
     layout: Literal["auto", "dense", "sparse"]
     shares: list[float] | None
+    seed: int | None = None
 
 
 @dataclass(frozen=True)

@@ -44,6 +44,7 @@ def resolved_config(plan: Plan) -> dict[str, Any]:
             "scale": data.scale,
             "layout": data.layout,
             "shares": data.shares,
+            "seed": data.seed,
         },
         "problem": {
             **_named("kind", plan.problem),

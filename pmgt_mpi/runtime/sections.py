@@ -46,6 +46,7 @@ class DataSection(Section):
     scale: str = "none"
     layout: Literal["auto", "dense", "sparse"] = "auto"
     shares: list[Positive] | None = None
+    seed: Annotated[int, Ge(0)] | None = None
 
 
 class ProblemSection(Section):

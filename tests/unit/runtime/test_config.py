@@ -106,7 +106,7 @@ def test_data():
     data = plan_of(
         data={
             "source": "gaussian", "condition": 10, "partition": "shuffled",
-            "scale": "unit", "layout": "dense", "shares": [1, 2.5],
+            "scale": "unit", "layout": "dense", "shares": [1, 2.5], "seed": 8,
         }
     ).data  # fmt: skip
     assert data.source.name == "gaussian"
@@ -114,6 +114,7 @@ def test_data():
     assert data.source.options["rows"] == 60
     assert (data.partition, data.scale, data.layout) == ("shuffled", "unit", "dense")
     assert data.shares == [1.0, 2.5]
+    assert data.seed == 8
 
 
 def test_problem_and_regularizer():

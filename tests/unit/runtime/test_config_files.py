@@ -142,7 +142,7 @@ ROUND_TRIPS = {
     "gaussian": {"data": {"source": "gaussian", "spectrum": [3.0, 2.0, 1.0, 0.5]}},
     "data": {
         "data": {"shares": [1, 2], "partition": "by-label", "scale": "minmax",
-                 "layout": "sparse"},
+                 "layout": "sparse", "seed": 8},
     },
     "pca": {"problem": {"kind": "shift-invert-pca", "ratio": 300}},
     "epsilon": {"problem": {"kind": "ridge", "epsilon": 1e-3}},

@@ -24,7 +24,7 @@ ALGORITHM = "[[algorithm]] number 0"
             "data",
             {"rws": 3},
             "[data] (bernoulli) has no key 'rws'; did you mean 'rows'? valid: rows, "
-            "columns, source, partition, scale, layout, shares",
+            "columns, source, partition, scale, layout, shares, seed",
         ),
         (
             "network",
@@ -189,7 +189,7 @@ def test_several_keys_are_wrong_the_unknown_ones_first():
     text = complaint(data={"rows": "a", "columns": -1, "foo": 3, "bar": 2})
     assert text == (
         "[data] (bernoulli) has no key 'foo'; valid: rows, columns, source, partition, "
-        "scale, layout, shares (wrong too: bar, rows, columns)"
+        "scale, layout, shares, seed (wrong too: bar, rows, columns)"
     )
     text = complaint(stop={"steps": 0, "seconds": -1, "relative_suboptimality": 0})
     assert text == (

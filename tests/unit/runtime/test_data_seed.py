@@ -1,0 +1,43 @@
+"""The seed of the data: the run's, unless they have one of their own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from mpi4py import MPI
+
+from pmgt_mpi.collective import Collective
+from pmgt_mpi.runtime.build import network_of, shard_of
+from tests.unit.runtime.configs import plan_of
+
+SHUFFLED = {"source": "gaussian", "partition": "shuffled"}
+
+
+def rows_of(run: int, data: dict[str, Any]) -> Any:
+    plan = plan_of(run={"seed": run}, data=data)
+    return shard_of(plan, Collective(MPI.COMM_SELF)).A
+
+
+@pytest.mark.parametrize("source", [{}, SHUFFLED])
+def test_a_seed_of_the_data_keeps_the_rows_while_that_of_the_run_changes(source):
+    kept = [rows_of(run, {**source, "seed": 8}) for run in (1, 2)]
+    assert np.array_equal(*kept)
+    assert np.array_equal(kept[0], rows_of(8, source))
+    assert not np.array_equal(rows_of(1, source), rows_of(2, source))
+
+
+def test_the_graph_follows_the_seed_of_the_run():
+    cycles = [
+        network_of(
+            plan_of(
+                run={"seed": run},
+                data={"seed": 8},
+                network={"topology": "two-neighbours"},
+            ),
+            agents=20,
+        ).neighbourhood(0)
+        for run in (1, 2)
+    ]
+    assert cycles[0].neighbours != cycles[1].neighbours
