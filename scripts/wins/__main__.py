@@ -18,10 +18,12 @@ Exit code 1 if a demand is not met or a confirmation differs.
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 
 import pmgt_mpi.runtime.environment as environment
 
 environment.prepare()
+sys.path.insert(1, str(Path(__file__).resolve().parents[1] / "search"))
 
 from wins_command import main  # noqa: E402 (numpy and MPI come with it)
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from methods import NIDS, SVRG
+
 ROWS, COLUMNS = 60_000, 50
-KATYUSHAX, SVRG, NIDS = "pmgt-katyushax", "pmgt-svrg", "nids"
 TARGETS = {2: 1e-10, 300: 1e-6}
 RIVALS = {2: (SVRG, NIDS), 300: (SVRG,)}
 DEMANDS = {(2, NIDS): 1 / 20, (2, SVRG): 0.8, (300, SVRG): 1 / 10}
@@ -11,11 +12,6 @@ CASES = [(20, 2), (20, 300), (16, 2), (16, 300), (4, 2), (4, 300)]
 RUNS = {2: 3, 300: 1}
 """Runs of a trial, each with random streams of its own; the median counts."""
 
-TIE = 1.05
-"""Of trials within 5 % of the fewest gradients the one with the fewest rounds is best:
-gradients level off as M grows, and as b shrinks."""
-SLACK = 1.25
-"""A run ends when it has used this multiple of the best trial's gradients so far."""
 CAP = {2: 1000.0, 300: 4000.0}
 """Gradients, in n, at which a run ends while no trial has converged; NIDS: 20 times."""
 RUNGS = ((0.25, 12), (1.0, 4), (3.0, 2), (10.5, 1))

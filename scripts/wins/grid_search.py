@@ -5,21 +5,15 @@ from __future__ import annotations
 from itertools import pairwise
 
 import experiment
-from experiment import (
-    CAP,
-    FINALISTS,
-    KATYUSHAX,
-    NIDS,
-    RIVALS,
-    RUNGS,
-    RUNS,
-    SLACK,
-    SMALL_RUNGS,
-)
-from lab_base import Lab, Record
+from experiment import CAP, FINALISTS, RIVALS, RUNGS, RUNS, SMALL_RUNGS, TARGETS
+from lab_base import Record
+from lab_ranks import Ranks
+from methods import KATYUSHAX, NIDS
+from moving_grid import follow, median_of
 from results_book import Book
-from trial_grids import Point, grid, inside, start
+from trial_grids import Point, grid, inside
 from trial_order import merit, optimum
+from wins_lab import OneProcess, start
 
 
 class Search:
@@ -35,7 +29,7 @@ class Search:
         The optimum, and its record where that is not the one in `seen`.
     """
 
-    def __init__(self, lab: Lab, book: Book) -> None:
+    def __init__(self, lab: OneProcess | Ranks, book: Book) -> None:
         self.lab, self.book, self.small = lab, book, lab.m != 20
         self.seen: dict[str, dict[Point, Record]] = {}
         self.best: dict[str, Point] = {}
@@ -45,35 +39,30 @@ class Search:
     def trial(
         self, method: str, point: Point, budget: float, wanted: int | None = None
     ) -> Record:
-        """Median of a trial's runs; a third is not needed if two are too long."""
-        runs: list[Record] = []
+        """Median of a trial's runs."""
         if wanted is None:
             wanted = 1 if method == NIDS or self.small else RUNS[self.lab.r]
-        for run in range(1, wanted + 1):
-            runs.append(self.book.run(self.lab, method, point, run, budget))
-            if sum(record["status"] != "converged" for record in runs) > wanted // 2:
-                break
-        runs.sort(key=merit)
-        median = runs[min(wanted // 2, len(runs) - 1)]
-        self.latest[method, point] = median, runs
-        return median
+
+        def run(number: int) -> Record:
+            lab, target = self.lab, TARGETS[self.lab.r]
+            case = f"{lab.how} {lab.seed} {lab.m}:{lab.r}"
+            return self.book.run(lab, case, method, point, number + 1, target, budget)
+
+        self.latest[method, point] = median_of(run, wanted)
+        return self.latest[method, point][0]
 
     def find(self, method: str, budget: float | None = None) -> None:
         """Move the grid until the best of all trials lies inside it."""
-        seen: dict[Point, Record] = {}
-        centre = start(self.lab.m, self.lab.r, method)
-        best_so_far = CAP[self.lab.r] * (20 if method == NIDS else 1) / SLACK
-        for _ in range(experiment.MOVES):
-            for point in grid(method, centre, self.small):
-                if point not in seen:
-                    limit = budget or SLACK * best_so_far
-                    seen[point] = self.trial(method, point, limit)
-                    if seen[point]["status"] == "converged":
-                        best_so_far = min(best_so_far, seen[point]["gradients"])
-            centre = optimum(seen)
-            if inside(method, centre, seen, self.small):
-                break
-        self.seen[method], self.best[method] = seen, centre
+        cap = CAP[self.lab.r] * (20 if method == NIDS else 1)
+        self.seen[method], self.best[method] = follow(
+            method,
+            start(self.lab.m, self.lab.r, method),
+            lambda point, limit: self.trial(method, point, limit),
+            cap=budget or cap,
+            moves=experiment.MOVES,
+            fixed=budget is not None,
+            small=self.small,
+        )
 
     def settle(self, method: str) -> None:
         """Let luck out of the best of many single runs: more runs for the finalists."""

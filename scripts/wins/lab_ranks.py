@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from experiment import COLUMNS, NIDS, ROWS
 from lab_base import Lab, Record
+from wins_lab import EVERY, plan_of
 
 from pmgt_mpi.algorithms import ALGORITHMS
 from pmgt_mpi.gossip import EXCHANGES, MIXINGS
@@ -22,20 +22,12 @@ class Ranks(Lab):
 
         plan = None
         if comm.rank == 0:
-            from pmgt_mpi.runtime.config import check_config
-
-            config = {
-                "run": {"seed": seed},
-                "network": {"topology": "two-neighbours"},
-                "data": {"source": "bernoulli", "rows": ROWS, "columns": COLUMNS},
-                "problem": {"kind": "shift-invert-pca", "ratio": float(r)},
-                "algorithm": [{"name": NIDS}],
-            }
-            plan = check_config(config, "wins", ".")
+            plan = plan_of(r, seed)
         self.stage = build_stage(comm.bcast(plan), comm)
         c = self.stage.constants
         assert c is not None
         self.seed, self.m, self.r, self.n = seed, m, r, self.stage.n
+        self.every = EVERY[r]
         self.l1, self.l2, self.sigma, self.kappa = c.l1, c.l2, c.sigma, c.L / c.sigma
 
     def free(self) -> None:
@@ -56,7 +48,7 @@ class Ranks(Lab):
             mixing=Part("chebyshev", MIXINGS["chebyshev"]),
             mix_rounds="auto",
             steps=self.steps(method, budget),
-            evaluate_every=self.every(method),
+            evaluate_every=self.cadence(method),
         )
         done = execute(
             self.stage,

@@ -8,10 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from experiment import KATYUSHAX, RUNGS, SLACK, TARGETS
+from experiment import RUNGS, TARGETS
 from grid_search import Search
-from lab_one_process import OneProcess
 from lab_ranks import Ranks
+from methods import KATYUSHAX
+from moving_grid import SLACK
+from wins_lab import OneProcess
 
 CELLS = 8
 """Of a row: r, method, gradients, rounds, suboptimality twice, seconds, same."""

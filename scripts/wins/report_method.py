@@ -6,16 +6,16 @@ from bernoulli_table import lower_median
 from experiment import (
     COLUMNS,
     FINALISTS,
-    KATYUSHAX,
     ROWS,
     RUNGS,
     RUNS,
-    SLACK,
     SMALL_RUNGS,
     TARGETS,
-    TIE,
 )
 from grid_search import Search
+from methods import KATYUSHAX
+from moving_grid import SLACK
+from trial_order import TIE
 
 
 def method_lines(ranks: bool, seed: int, kappas: dict[int, float]) -> list[str]:

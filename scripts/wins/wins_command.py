@@ -9,11 +9,11 @@ from typing import Any
 from bernoulli_table import conditions, lower_median
 from experiment import CASES, shorten
 from grid_search import Search
-from lab_one_process import OneProcess
 from lab_ranks import Ranks
 from mpi4py import MPI
 from rank_confirmation import confirm, recall, rest
 from results_book import Book
+from wins_lab import OneProcess
 from wins_report import report
 
 

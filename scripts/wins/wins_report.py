@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from experiment import DEMANDS, KATYUSHAX, RUNGS
+from experiment import DEMANDS, RUNGS
 from grid_search import Search
 from lab_base import Record
+from methods import KATYUSHAX
 from report_method import method_lines, momentum_lines
 from trial_grids import inside
 

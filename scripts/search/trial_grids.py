@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from itertools import product
-from math import ceil, log, sqrt
+from math import ceil, sqrt
 from typing import TYPE_CHECKING, Any
 
-from experiment import KATYUSHAX, NIDS, SVRG
+from methods import FULL, KATYUSHAX, SVRG
 
 if TYPE_CHECKING:
     from lab_base import Lab
@@ -16,29 +16,14 @@ Point = tuple[int, ...]
 
 ROUNDS = [1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 40, 48, 64]
 
-START: dict[tuple[int, str], Point] = {
-    (2, KATYUSHAX): (5, 2, 6, 2),
-    (2, SVRG): (7, 2, 6),
-    (2, NIDS): (3,),
-    (300, KATYUSHAX): (7, 2, 6, 0),
-    (300, SVRG): (7, 2, 6),
-}
-
-
-def start(m: int, r: int, method: str) -> Point:
-    """Where the search begins; fewer agents average less noise, and mix faster."""
-    point = START[r, method]
-    if method == NIDS or m == 20:
-        return point
-    step = point[0] + round(log(sqrt(m / 20), 1.25))
-    # The momentum is √2 times the paper's, the best with 20 agents.
-    return (step, point[1], point[2] if m > 8 else 2, *(1 for _ in point[3:]))
+SIZE = 36
+"""Points of a grid, for every method."""
 
 
 def grid(method: str, centre: Point, small: bool) -> Iterator[Point]:
     """36 points about the centre (12 in a small grid), inside which it lies."""
     offsets: list[Point]
-    if method == NIDS:
+    if method in FULL:
         offsets = [(i,) for i in (range(-6, 6) if small else range(-18, 18))]
     elif method == SVRG:
         box = product((-1, 0, 1, 2), (0,) if small else (-1, 0, 1), (-1, 0, 1))
@@ -52,16 +37,16 @@ def grid(method: str, centre: Point, small: bool) -> Iterator[Point]:
     for offset in sorted(offsets, key=lambda o: sum(map(abs, o))):
         point = tuple(c + o for c, o in zip(centre, offset, strict=True))
         # b = n and M = 1 are natural ends.
-        if method == NIDS or (point[1] >= 0 and point[2] >= 0):
+        if method in FULL or (point[1] >= 0 and point[2] >= 0):
             yield point
 
 
 def inside(method: str, point: Point, seen: Collection[Point], small: bool) -> bool:
     """Whether a point has neighbours on both sides along every axis of its grid."""
-    axes = (0,) if method == NIDS else (0, 2) if small else range(len(point))
+    axes = (0,) if method in FULL else (0, 2) if small else range(len(point))
     for axis, side in product(axes, (-1, 1)):
         beside = (*point[:axis], point[axis] + side, *point[axis + 1 :])
-        ended = method != NIDS and axis in (1, 2) and beside[axis] < 0
+        ended = method not in FULL and axis in (1, 2) and beside[axis] < 0
         if not ended and beside not in seen:
             return False
     return True
@@ -69,7 +54,7 @@ def inside(method: str, point: Point, seen: Collection[Point], small: bool) -> b
 
 def options(method: str, point: Point, lab: Lab) -> dict[str, Any]:
     """Parameters of a lattice point."""
-    if method == NIDS:
+    if method in FULL:
         return {"step_size": 0.5 * 1.05 ** point[0]}
     b = max(1, round(lab.n / 2 ** point[1]))
     t0 = ceil(lab.n / b)

@@ -6,23 +6,28 @@ from abc import ABC, abstractmethod
 from math import ceil
 from typing import Any
 
-from experiment import NIDS
+from methods import FULL
 
 Record = dict[str, Any]
 
 
 class Lab(ABC):
-    """The problem on m agents; `run` gives the costs of one trial."""
+    """The problem on m agents; `run` gives the costs of one trial.
+
+    Attributes
+    ----------
+    every
+        Steps between two evaluations of a method of full gradients, and of another.
+    """
 
     how: str
-    seed: int
     m: int
-    r: int
     n: int
     l1: float
     l2: float
     sigma: float
     kappa: float
+    every: tuple[int, int]
 
     @abstractmethod
     def run(
@@ -30,10 +35,10 @@ class Lab(ABC):
     ) -> Record:
         """Run until the target is reached or the budget (in n) is used up."""
 
-    def every(self, method: str) -> int:
-        """Steps between evaluations: about 1 % of a run."""
-        return 20 if method == NIDS else {2: 1, 300: 3}[self.r]
+    def cadence(self, method: str) -> int:
+        """Steps between evaluations."""
+        return self.every[method not in FULL]
 
     def steps(self, method: str, budget: float) -> int:
         """Steps that use a budget: n gradients an iteration, 3n an epoch on average."""
-        return ceil(budget / (1 if method == NIDS else 3))
+        return ceil(budget / (1 if method in FULL else 3))

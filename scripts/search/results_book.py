@@ -7,7 +7,6 @@ import sys
 from collections import defaultdict
 from pathlib import Path
 
-from experiment import TARGETS
 from lab_base import Lab, Record
 from trial_grids import Point, options
 
@@ -19,25 +18,37 @@ class Book:
         self.path, self.write = path, write
         self.lines: defaultdict[str, list[Record]] = defaultdict(list)
         if path.exists():
-            for line in path.read_text().splitlines():
+            text = path.read_text()
+            whole = text[: text.rfind("\n") + 1]
+            if write and whole != text:  # killed while it wrote a line
+                path.write_text(whole)
+            for line in whole.splitlines():
                 record = json.loads(line)
                 self.lines[record["key"]].append(record)
 
     def run(
-        self, lab: Lab, method: str, point: Point, run: int, budget: float
+        self,
+        lab: Lab,
+        case: str,
+        method: str,
+        point: Point,
+        run: int,
+        target: float,
+        budget: float,
     ) -> Record:
         """Give a run's record, from the file if it is there.
 
         A longer run that used up its budget tells nothing of where this one ends.
+        `case` names the lab, and `run` is the seed.
         """
-        key = f"{lab.how} {lab.seed} {lab.m}:{lab.r} {method} {point} {run}"
+        key = f"{case} {method} {point} {run}"
         for known in self.lines[key]:
             ended = known["status"] != "budget" and known["gradients"] <= budget
             if ended or abs(known["budget"] - budget) < 1e-6 * budget:
                 return known
         values = options(method, point, lab)
         record = {"key": key, "run": run, "budget": budget, "values": values}
-        record |= lab.run(method, values, run, TARGETS[lab.r], budget)
+        record |= lab.run(method, values, run, target, budget)
         self.lines[key].append(record)
         if self.write:
             with self.path.open("a") as file:

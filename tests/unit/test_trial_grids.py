@@ -1,4 +1,4 @@
-"""The grids of scripts/wins: equal in size, and what lies inside them."""
+"""The grids of a search: equal in size, and what lies inside them."""
 
 from __future__ import annotations
 
@@ -9,37 +9,49 @@ from types import ModuleType
 
 import pytest
 
-FOLDER = Path(__file__).parents[2] / "scripts" / "wins"
+SCRIPTS = Path(__file__).parents[2] / "scripts"
 KATYUSHAX, SVRG, NIDS = "pmgt-katyushax", "pmgt-svrg", "nids"
-METHODS = [KATYUSHAX, SVRG, NIDS]
+PG_EXTRA = "pg-extra"
+CENTRES = {KATYUSHAX: (5, 2, 6, 2), SVRG: (7, 2, 6), NIDS: (3,), PG_EXTRA: (3,)}
+METHODS = list(CENTRES)
 CASES = [(2, KATYUSHAX), (2, SVRG), (2, NIDS), (300, KATYUSHAX), (300, SVRG)]
+
+
+def module(name: str) -> ModuleType:
+    """A module; the scripts' folders are on the path only while it is imported."""
+    with pytest.MonkeyPatch.context() as patch:
+        folders = [str(SCRIPTS / folder) for folder in ("search", "wins")]
+        patch.setattr(sys, "path", [*sys.path, *folders])
+        return importlib.import_module(name)
 
 
 @pytest.fixture(scope="module")
 def grids() -> ModuleType:
-    """The module; the script's folder is on the path only while it is imported."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sys, "path", [*sys.path, str(FOLDER)])
-        return importlib.import_module("trial_grids")
+    return module("trial_grids")
+
+
+@pytest.fixture(scope="module")
+def wins() -> ModuleType:
+    return module("wins_lab")
 
 
 @pytest.mark.parametrize(("r", "method"), CASES)
-def test_every_method_gets_36_trials_with_20_agents(grids, r, method):
-    points = list(grids.grid(method, grids.start(20, r, method), small=False))
+def test_every_method_gets_36_trials_with_20_agents(grids, wins, r, method):
+    points = list(grids.grid(method, wins.start(20, r, method), small=False))
     assert len(points) == len(set(points)) == 36
 
 
 @pytest.mark.parametrize("m", [4, 16])
 @pytest.mark.parametrize(("r", "method"), CASES)
-def test_every_method_gets_12_trials_in_a_small_grid(grids, m, r, method):
-    points = list(grids.grid(method, grids.start(m, r, method), small=True))
+def test_every_method_gets_12_trials_in_a_small_grid(grids, wins, m, r, method):
+    points = list(grids.grid(method, wins.start(m, r, method), small=True))
     assert len(points) == len(set(points)) == 12
 
 
 @pytest.mark.parametrize("small", [False, True])
 @pytest.mark.parametrize("method", METHODS)
 def test_centre_of_a_grid_comes_first_and_lies_inside(grids, method, small):
-    centre = grids.START[2, method]
+    centre = CENTRES[method]
     points = list(grids.grid(method, centre, small))
     assert points[0] == centre
     assert grids.inside(method, centre, points, small)
@@ -47,7 +59,7 @@ def test_centre_of_a_grid_comes_first_and_lies_inside(grids, method, small):
 
 @pytest.mark.parametrize("method", METHODS)
 def test_every_missing_neighbour_puts_the_optimum_outside(grids, method):
-    centre = grids.START[2, method]
+    centre = CENTRES[method]
     points = set(grids.grid(method, centre, small=False))
     for axis in range(len(centre)):
         for side in (-1, 1):
@@ -87,6 +99,7 @@ def test_half_batch_and_two_rounds_are_no_ends(grids, axis):
     assert not grids.inside(SVRG, centre, points - {beside}, small=False)
 
 
-def test_step_of_nids_has_no_natural_end(grids):
-    points = set(grids.grid(NIDS, (0,), small=False))
-    assert not grids.inside(NIDS, (-18,), points, small=False)
+@pytest.mark.parametrize("method", [NIDS, PG_EXTRA])
+def test_step_of_full_gradients_has_no_natural_end(grids, method):
+    points = set(grids.grid(method, (0,), small=False))
+    assert not grids.inside(method, (-18,), points, small=False)

@@ -1,0 +1,123 @@
+"""The laboratory in one process, for searches of many trials."""
+
+from __future__ import annotations
+
+import time
+from copy import copy
+from dataclasses import replace
+from itertools import pairwise
+from math import isfinite
+from typing import Any
+
+import numpy as np
+from lab_base import Lab, Record
+from mpi4py import MPI
+from row_agents import Array, RowAgents
+
+from pmgt_mpi.algorithms import ALGORITHMS
+from pmgt_mpi.collective import Collective
+from pmgt_mpi.data.blocks import block_bounds, block_sizes
+from pmgt_mpi.engine.choice import choose_engine
+from pmgt_mpi.problems.quadratic import QuadraticModel
+from pmgt_mpi.problems.rows import rows_of
+from pmgt_mpi.registry import import_object
+from pmgt_mpi.runtime.build import network_of, shard_of
+from pmgt_mpi.runtime.plan import Plan
+
+
+class RowLab(Lab):
+    """All agents in one process: row i of every array is agent i's.
+
+    Data, problem, graph and engine are the package's own, made from a run's plan; the
+    problem must be a quadratic one without a regularizer. A run of seed s has the
+    gradients and the rounds that the plan has on m ranks with ``run.seed = s``.
+
+    Parameters
+    ----------
+    plan
+        What is solved.
+    m
+        Number of agents.
+    every
+        Steps between evaluations; see `Lab`.
+    graph_seed
+        Of the graph, where it is not to change with the seed of a run.
+    """
+
+    how = "one process"
+
+    def __init__(
+        self, plan: Plan, m: int, every: tuple[int, int], graph_seed: int | None = None
+    ) -> None:
+        self.m, self.every = m, every
+        self._plan, self._graph_seed = plan, graph_seed
+        alone = Collective(MPI.COMM_SELF)
+        shard = shard_of(plan, alone)
+        self.whole: QuadraticModel = plan.problem.make(shard, alone)
+        constants = self.whole.constants(alone)
+        self.l1, self.l2 = constants.l1, constants.l2
+        self.sigma, self.kappa = constants.sigma, constants.L / constants.sigma
+        sizes = block_sizes(shard.rows, m)
+        self.n, self.mean_rows = max(sizes), shard.rows / m
+        self.weights = np.array(sizes)[:, None] / self.mean_rows
+        bounds = block_bounds(sizes)
+        plain = [self._part(shard.A[i:j]) for i, j in pairwise(bounds)]
+        self.Q = self.weights[:, :, None] * np.stack([p.hessian(p.q) for p in plain])
+        self.q = self.weights * np.stack([part.q for part in plain])
+        engine = choose_engine(alone, plan.engine)
+        self.parts: list[Any] = [engine.problem(part) for part in plain]
+        self.x_star = -np.linalg.solve(self.Q.mean(0), self.q.mean(0))
+        self._networks: dict[int, tuple[Array, float, float]] = {}
+
+    def _part(self, A: Array) -> QuadraticModel:
+        """f_i: the same model on some of the rows."""
+        part = copy(self.whole)
+        for made in ("Q", "q"):
+            part.__dict__.pop(made, None)
+        part.A, part.rows = rows_of(A), len(A)
+        return part
+
+    def network(self, seed: int) -> tuple[Array, float, float]:
+        """W, λ_2 and λ_min of a run of this seed."""
+        seed = seed if self._graph_seed is None else self._graph_seed
+        if seed not in self._networks:
+            network = network_of(replace(self._plan, seed=seed), self.m)
+            W = np.zeros((self.m, self.m))
+            for i in range(self.m):
+                row = network.neighbourhood(i)
+                W[i, i] = row.own_weight
+                W[i, list(row.neighbours)] = row.weights
+            self._networks[seed] = W, network.lambda_2, network.lambda_min
+        return self._networks[seed]
+
+    def run(
+        self, method: str, values: Record, seed: int, target: float, budget: float
+    ) -> Record:
+        """Run one trial."""
+        algorithm = import_object(ALGORITHMS[method])(**values)
+        agents = RowAgents(self, method, seed)
+        x0 = np.zeros((self.m, *self.whole.shape))
+        start, clock = self.whole.bregman(x0[0], self.x_star), time.perf_counter()
+        status, relative = "budget", 1.0
+        steps, every = self.steps(method, budget), self.cadence(method)
+        with np.errstate(over="ignore", invalid="ignore"):
+            state = algorithm.init(agents, x0)
+            for step in range(1, steps + 1):
+                state = algorithm.step(agents, state)
+                if step % every == 0 or step == steps:
+                    mean = algorithm.solution(state).mean(0)
+                    relative = self.whole.bregman(mean, self.x_star) / start
+                    if not relative <= 1e6:
+                        status = "diverged"
+                    elif relative <= target:
+                        status = "converged"
+                    if status != "budget":
+                        break
+        return {
+            "status": status,
+            "gradients": agents.gradients / self.n,
+            "gradients_paper": agents.gradients_paper / self.n,
+            "rounds": agents.rounds,
+            "relative": relative if isfinite(relative) else None,
+            "seconds": time.perf_counter() - clock,
+        }
