@@ -108,7 +108,7 @@ def network_of(plan: Plan, agents: int) -> Any:
         weights = find_file(network.weights_file, base)
     return build_network(
         agents,
-        stream(plan.seed, "graph"),
+        stream(plan.seed if network.seed is None else network.seed, "graph"),
         topology=topology,
         options=options,
         weights=weights,

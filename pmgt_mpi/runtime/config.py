@@ -223,6 +223,7 @@ def _network(values: dict[str, Any], where: str) -> NetworkPlan:
         weights_file=fixed["weights_file"],
         exchange=_known(EXCHANGES, fixed["exchange"], where),
         placement=fixed["placement"],
+        seed=fixed["seed"],
     )
 
 

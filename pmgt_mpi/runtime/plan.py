@@ -44,7 +44,10 @@ class Part:
 
 @dataclass(frozen=True)
 class NetworkPlan:
-    """Section [network]: a topology or a file; weights or a matrix in a file."""
+    """Section [network]: a topology or a file; weights or a matrix in a file.
+
+    Without a seed of its own it has the run's.
+    """
 
     topology: Part | None
     file: str | None
@@ -52,6 +55,7 @@ class NetworkPlan:
     weights_file: str | None
     exchange: Part
     placement: str | list[int] = "auto"
+    seed: int | None = None
 
 
 @dataclass(frozen=True)

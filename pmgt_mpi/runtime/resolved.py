@@ -32,6 +32,7 @@ def resolved_config(plan: Plan) -> dict[str, Any]:
             "weights_file": _found(plan, network.weights_file),
             "exchange": network.exchange.name,
             "placement": network.placement,
+            "seed": network.seed,
         },
         "mixing": {
             "method": plan.algorithms[0].mixing.name,

@@ -29,6 +29,7 @@ class NetworkSection(Section):
     weights_file: str | None = None
     exchange: str = "persistent"
     placement: Literal["auto", "none"] | list[int] = "auto"
+    seed: Annotated[int, Ge(0)] | None = None
 
 
 class MixingSection(Section):

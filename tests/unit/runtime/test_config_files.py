@@ -143,6 +143,7 @@ ROUND_TRIPS = {
     "data": {
         "data": {"shares": [1, 2], "partition": "by-label", "scale": "minmax",
                  "layout": "sparse", "seed": 8},
+        "network": {"topology": "two-neighbours", "seed": 7},
     },
     "pca": {"problem": {"kind": "shift-invert-pca", "ratio": 300}},
     "epsilon": {"problem": {"kind": "ridge", "epsilon": 1e-3}},

@@ -30,7 +30,7 @@ ALGORITHM = "[[algorithm]] number 0"
             "network",
             {"rows": 3},
             "[network] has no key 'rows'; valid: topology, file, weights, weights_file,"
-            " exchange, placement",
+            " exchange, placement, seed",
         ),
         (
             "problem",

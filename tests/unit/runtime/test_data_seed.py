@@ -1,4 +1,4 @@
-"""The seed of the data: the run's, unless they have one of their own."""
+"""The seeds of data and network: the run's, unless they have one of their own."""
 
 from __future__ import annotations
 
@@ -28,16 +28,15 @@ def test_a_seed_of_the_data_keeps_the_rows_while_that_of_the_run_changes(source)
     assert not np.array_equal(rows_of(1, source), rows_of(2, source))
 
 
-def test_the_graph_follows_the_seed_of_the_run():
-    cycles = [
-        network_of(
-            plan_of(
-                run={"seed": run},
-                data={"seed": 8},
-                network={"topology": "two-neighbours"},
-            ),
-            agents=20,
-        ).neighbourhood(0)
-        for run in (1, 2)
-    ]
-    assert cycles[0].neighbours != cycles[1].neighbours
+def neighbours_of(run: int, **network: Any) -> Any:
+    plan = plan_of(
+        run={"seed": run},
+        data={"seed": 8},
+        network={"topology": "two-neighbours", **network},
+    )
+    return network_of(plan, agents=20).neighbourhood(0).neighbours
+
+
+def test_a_seed_of_the_network_keeps_the_graph_while_that_of_the_run_changes():
+    assert neighbours_of(1) != neighbours_of(2)
+    assert neighbours_of(1, seed=7) == neighbours_of(2, seed=7) == neighbours_of(7)
