@@ -113,7 +113,7 @@ def _candidates(network: Network, sizes: list[int], rows: object) -> Iterator[Bl
     walk = list(nx.dfs_preorder_nodes(graph, 0))  # along a cycle, as two-neighbours are
     narrow = list(nx.utils.reverse_cuthill_mckee_ordering(graph))
     narrow = narrow[narrow.index(0) :] + narrow[: narrow.index(0)]
-    for order in (walk, narrow):
+    for order in (walk, narrow, *_metis(graph, sizes)):
         blocks = _cut(order, sizes)
         yield blocks
         if network.agents <= REFINED_UP_TO:
@@ -123,6 +123,21 @@ def _candidates(network: Network, sizes: list[int], rows: object) -> Iterator[Bl
 def _cut(order: list[int], sizes: list[int]) -> Blocks:
     """Consecutive agents of an order to each host."""
     return [order[a:b] for a, b in pairwise(accumulate([0, *sizes]))]
+
+
+def _metis(graph: nx.Graph, sizes: list[int]) -> Iterator[list[int]]:
+    """The agents in the order of METIS' parts, where the extra `metis` is installed.
+
+    Its parts are nearly of the wanted sizes; `_cut` makes them so.
+    """
+    try:
+        import pymetis
+    except ImportError:
+        return
+    near = [list(graph[agent]) for agent in range(len(graph))]
+    shares = [size / len(graph) for size in sizes]
+    _, parts = pymetis.part_graph(len(sizes), adjacency=near, tpwgts=shares)
+    yield sorted(range(len(graph)), key=lambda agent: parts[agent])
 
 
 def _tiles(m: int, sizes: list[int], rows: object) -> list[Blocks]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from itertools import combinations
 
 import numpy as np
 import pytest
 
 from pmgt_mpi.errors import UserError
+from pmgt_mpi.graphs import placement
 from pmgt_mpi.graphs.build import build_network
 from pmgt_mpi.graphs.placement import crossing, place
 
@@ -97,3 +99,13 @@ def test_one_host_or_none_leaves_everybody_where_they_are():
 def test_a_wrong_list_is_refused(wanted):
     with pytest.raises(UserError, match="every id from 0 to 3 once and 0 first"):
         place(network_of("ring", 4), ["a"] * 4, wanted)
+
+
+def test_metis_cuts_a_large_graph_better_than_orders_do(monkeypatch):
+    pytest.importorskip("pymetis", reason="pymetis is missing: the extra 'metis'")
+    monkeypatch.setattr(placement, "REFINED_UP_TO", 0)  # as for a graph that is large
+    network = network_of("random-regular", 300, degree=3)
+    hosts = [f"h{rank * rank % 5}" for rank in range(300)]  # of different sizes
+    with_metis = placed(network, hosts)
+    monkeypatch.setitem(sys.modules, "pymetis", None)  # cannot be imported
+    assert with_metis < 0.8 * placed(network, hosts)
