@@ -28,6 +28,12 @@ typedef struct {
 } exchange_t;
 
 typedef struct {
+    exchange_t *exchange;
+    const char *weights; /* of each round: x^{k-1}, the neighbours, x^k */
+    int64_t rounds;
+} mix_t;
+
+typedef struct {
     const char *values;      /* n × d, or the entries of CSR rows */
     const int64_t *starts;   /* CSR: where each row starts, and the end; else NULL */
     const char *columns;     /* CSR: int32 or int64 */

@@ -39,6 +39,16 @@ class ExchangeStruct(ctypes.Structure):
     )
 
 
+class MixStruct(ctypes.Structure):
+    """mix_t of kernels.c: all in one place, as each argument of a call costs."""
+
+    _fields_ = (
+        ("exchange", Address),
+        ("weights", Address),
+        ("rounds", ctypes.c_int64),
+    )
+
+
 class BatchStruct(ctypes.Structure):
     """batch_t of kernels.c."""
 
@@ -57,7 +67,7 @@ class BatchStruct(ctypes.Structure):
 
 
 SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
-    "mix": (ctypes.c_int, [Address, Address, ctypes.c_int]),
+    "mix": (ctypes.c_int, [Address]),
     "dot": (None, [Address]),
     "tdot": (None, [Address]),
     "normal": (None, [Address, ctypes.c_double, ctypes.c_double]),

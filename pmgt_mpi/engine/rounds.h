@@ -53,15 +53,17 @@ static int NAME(trade)(exchange_t *e, const REAL *own, REAL *theirs, int now) {
 }
 
 /* All rounds of one mix. It starts from own row 1, and leaves its result in own row
- * (1 + rounds) mod 3. For each round `weights` has those of x^{k-1}, of the neighbours
- * and of x^k; in the first there is no x^{k-1} yet, and its weight is not read. */
-int NAME(mix)(exchange_t *e, const REAL *weights, int rounds) {
+ * (1 + rounds) mod 3. In the first there is no x^{k-1} yet, and its weight is
+ * not read. */
+int NAME(mix)(const mix_t *m) {
+    exchange_t *e = m->exchange;
+    const REAL *weights = (const REAL *)m->weights;
     const int degree = e->degree;
     REAL *own = (REAL *)e->own, *theirs = (REAL *)e->theirs;
     const REAL *row[degree + 2];
     for (int j = 0; j < degree; j++) row[j + 1] = theirs + j * e->size;
     int now = 1;
-    for (int k = 0; k < rounds; k++) {
+    for (int64_t k = 0; k < m->rounds; k++) {
         const int after = (now + 1) % 3, before = (now + 2) % 3;
         const int error = NAME(trade)(e, own + now * e->size, theirs, now);
         if (error) return error;

@@ -5,15 +5,15 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable
 from ctypes import addressof
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from mpi4py import MPI
 from numpy.typing import DTypeLike, NDArray
 
-from pmgt_mpi.engine.library import ExchangeStruct, Library, address
+from pmgt_mpi.engine.library import ExchangeStruct, Library, MixStruct, address
 from pmgt_mpi.gossip import EXCHANGES
-from pmgt_mpi.gossip.exchange import Exchange
+from pmgt_mpi.gossip.exchange import Exchange, Rounds
 from pmgt_mpi.graphs.neighbourhood import Neighbourhood
 
 Array = NDArray[Any]
@@ -22,15 +22,6 @@ HANDLES: dict[int, np.dtype[Any]] = {4: np.dtype(np.int32), 8: np.dtype(np.int64
 """A handle of MPI is an int or a pointer, by its size."""
 
 DATATYPES = {np.dtype(np.float64): MPI.DOUBLE, np.dtype(np.float32): MPI.FLOAT}
-
-
-class Prepared(NamedTuple):
-    """The weights of some rounds, and the row in which their result will be."""
-
-    weights: Array
-    where: int
-    rounds: int
-    result: Array
 
 
 class CompiledExchange(Exchange):
@@ -60,7 +51,7 @@ class CompiledExchange(Exchange):
         degree = len(self.neighbours)
         self._own = np.zeros((3, size), dtype)
         self._theirs = np.zeros((degree, size), dtype)
-        self._first = self._own[1]
+        self._kept: list[Any] = []  # what C is told the addresses of
         self._ids = np.array(self.neighbours, np.int32)
         self._requests: list[Any] = []
         if persistent:
@@ -91,26 +82,25 @@ class CompiledExchange(Exchange):
             own=address(self._own),
             theirs=address(self._theirs),
         )
-        self._here = addressof(self._struct)
         self._mix = library.function("mix", self._own.dtype)
 
-    def prepare(self, weights: Array) -> Prepared:
-        """Find where the weights lie, and where the result will."""
-        weights = np.ascontiguousarray(weights)
-        rounds = len(weights)
-        return Prepared(
-            weights, address(weights), rounds, self._own[(1 + rounds) % len(self._own)]
-        )
+    def rounds_of(self, weights: Array) -> Rounds:
+        """Give the function that runs rounds with these weights, and counts them."""
+        weights, rounds = np.ascontiguousarray(weights), len(weights)
+        told = MixStruct(addressof(self._struct), address(weights), rounds)
+        here, mix = addressof(told), self._mix
+        first, result = self._own[1], self._own[(1 + rounds) % len(self._own)]
 
-    def run(self, x: Array, prepared: Prepared) -> Array:
-        """Run the rounds that were prepared, and count them; give a new vector."""
-        _, where, rounds, result = prepared
-        self._first[:] = x
-        error = self._mix(self._here, where, rounds)
-        if error:
-            raise MPI.Exception(error)
-        self.rounds += rounds
-        return result.copy()
+        def run(x: Array) -> Array:
+            first[...] = x
+            if error := mix(here):
+                raise MPI.Exception(error)
+            self.rounds += rounds
+            mixed: Array = result.copy()
+            return mixed
+
+        self._kept.append((told, weights))
+        return run
 
     def close(self) -> None:
         """Free the persistent requests."""

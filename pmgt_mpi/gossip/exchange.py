@@ -13,6 +13,8 @@ same bits; they differ only in how messages are started.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -22,6 +24,8 @@ from numpy.typing import DTypeLike, NDArray
 from pmgt_mpi.graphs.neighbourhood import Neighbourhood
 
 Array = NDArray[Any]
+Rounds = Callable[[Array], Array]
+"""Some gossip rounds, of a vector: gives a new one."""
 
 SLOTS = 8
 """Rounds that fit on the tape before its last two vectors are copied to its start."""
@@ -43,7 +47,7 @@ class Exchange(ABC):
     ----------
     rounds
         Rounds done so far; each sends one message to and receives one message from
-        every neighbour. `run` counts them, and nobody else does.
+        every neighbour. What `rounds_of` gives counts them, and nobody else does.
     nbytes
         Bytes of one message.
     """
@@ -57,8 +61,8 @@ class Exchange(ABC):
         self.nbytes = size * np.dtype(dtype).itemsize
 
     @abstractmethod
-    def prepare(self, weights: Array) -> Any:
-        """Make of the weights of some rounds what `run` wants to have of them.
+    def rounds_of(self, weights: Array) -> Rounds:
+        """Give the function that runs rounds with these weights, and counts them.
 
         Parameters
         ----------
@@ -67,10 +71,6 @@ class Exchange(ABC):
             order of id, and of the own x^k. The first round has no x^{k−1}, and its
             weight is not read.
         """
-
-    @abstractmethod
-    def run(self, x: Array, prepared: Any) -> Array:
-        """Run the rounds that were prepared, and count them; give a new vector."""
 
     def close(self) -> None:  # noqa: B027 (most forms hold nothing)
         """Free what MPI holds for this exchange."""
@@ -90,26 +90,26 @@ class TapeExchange(Exchange):
         self._blocks = [tape[s * stride : (s + 1) * stride + 1] for s in range(SLOTS)]
         self._messages = [(block[-1], list(block[1:-1])) for block in self._blocks]
 
-    def prepare(self, weights: Array) -> list[Array]:
-        """One vector a round, the first without the weight of x^{k−1}."""
-        return [weights[0, 1:], *weights[1:]]
+    def rounds_of(self, weights: Array) -> Rounds:
+        """Give the function that runs rounds with these weights, and counts them."""
+        # One vector a round, the first without the weight of x^{k−1}.
+        return partial(self._run, weights[0, 1:], list(weights[1:]))
 
-    def run(self, x: Array, prepared: list[Array]) -> Array:
-        """Run the rounds that were prepared, and count them; give a new vector."""
+    def _run(self, first: Array, others: list[Array], x: Array) -> Array:
         iterates = self._iterates
-        iterates[1][:] = x
+        iterates[1][...] = x
         self._trade(0)
-        prepared[0].dot(self._blocks[0][1:], iterates[2])
+        first.dot(self._blocks[0][1:], iterates[2])
         slot = 1
-        for w in prepared[1:]:
+        for w in others:
             if slot == SLOTS:
-                iterates[0][:] = iterates[SLOTS]
-                iterates[1][:] = iterates[SLOTS + 1]
+                iterates[0][...] = iterates[SLOTS]
+                iterates[1][...] = iterates[SLOTS + 1]
                 slot = 0
             self._trade(slot)
             w.dot(self._blocks[slot], iterates[slot + 2])
             slot += 1
-        self.rounds += len(prepared)
+        self.rounds += 1 + len(others)
         mixed: Array = iterates[slot + 1].copy()
         return mixed
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from pmgt_mpi.gossip.exchange import Exchange
+from pmgt_mpi.gossip.exchange import Exchange, Rounds
 from pmgt_mpi.gossip.polynomials import Mixing, coefficients
 from pmgt_mpi.graphs.neighbourhood import Neighbourhood
 
@@ -67,7 +67,7 @@ class Gossip:
         self._alone = not neighbourhood.neighbours
         self._make_exchange = exchange
         self._exchanges: dict[tuple[int, np.dtype[Any]], Exchange] = {}
-        self._prepared: dict[tuple[int, int, np.dtype[Any]], tuple[Exchange, Any]] = {}
+        self._prepared: dict[tuple[int, int, np.dtype[Any]], Rounds] = {}
         own = np.append(neighbourhood.weights, neighbourhood.own_weight)
         self._row_of_W = own.astype(float)
 
@@ -101,16 +101,17 @@ class Gossip:
 
     def _run(self, x: Array, rounds: int) -> Array:
         """Rounds of the mixing polynomial, or one plain round."""
-        key = (rounds, x.size, x.dtype)
-        found = self._prepared.get(key)
-        if found is None:
-            exchange = self._exchange(x.size, x.dtype)
-            weights = self._weights(rounds).astype(x.dtype)
-            found = self._prepared[key] = exchange, exchange.prepare(weights)
-        exchange, prepared = found
+        run = self._prepared.get((rounds, x.size, x.dtype)) or self._prepare(x, rounds)
         if x.ndim == 1:
-            return exchange.run(x, prepared)
-        return exchange.run(x.reshape(-1), prepared).reshape(x.shape)
+            return run(x)
+        return run(x.reshape(-1)).reshape(x.shape)
+
+    def _prepare(self, x: Array, rounds: int) -> Rounds:
+        """Make the function of so many rounds for vectors such as x, once."""
+        weights = self._weights(rounds).astype(x.dtype)
+        run = self._exchange(x.size, x.dtype).rounds_of(weights)
+        self._prepared[rounds, x.size, x.dtype] = run
+        return run
 
     @property
     def rounds(self) -> int:

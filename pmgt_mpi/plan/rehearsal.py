@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from pmgt_mpi.agent import Agent
 from pmgt_mpi.algorithms.base import Algorithm
-from pmgt_mpi.gossip.exchange import Exchange
+from pmgt_mpi.gossip.exchange import Exchange, Rounds
 from pmgt_mpi.graphs.neighbourhood import Neighbourhood
 from pmgt_mpi.runtime.stage import Stage
 
@@ -122,17 +122,17 @@ def round_seconds(make: type[Exchange], degree: int, size: int, dtype: Any) -> f
 def timed_rounds(exchange: Exchange, size: int, degree: int, dtype: Any) -> float:
     """Seconds of a round of an exchange, the best of a few mixes."""
     rounds = 50
-    weights = [np.full(degree + 1, 1 / (degree + 1), dtype)]
-    weights += [np.append(0.0, weights[0]).astype(dtype)] * (rounds - 1)
-    x = np.ones(size, dtype)
-    best = min(_timed(exchange, x, weights) for _ in range(REPEATS))
+    weights = np.full((rounds, degree + 2), 1 / (degree + 1), dtype)
+    weights[:, 0] = 0.0
+    run, x = exchange.rounds_of(weights), np.ones(size, dtype)
+    best = min(_timed(run, x) for _ in range(REPEATS))
     exchange.close()
     return best / rounds
 
 
-def _timed(exchange: Exchange, x: Array, weights: list[Array]) -> float:
+def _timed(run: Rounds, x: Array) -> float:
     start = perf_counter()
-    exchange.run(x, weights)
+    run(x)
     return perf_counter() - start
 
 

@@ -81,7 +81,7 @@ class CompiledRows:
         batch = self._batches.get(rows.size)
         if batch is None:
             batch = self._batches[rows.size] = CompiledBatch(self, rows.size)
-        batch.rows[:] = rows
+        batch.rows[...] = rows
         return batch
 
     def normal(self, rows: Array, x: Array, factor: float, shift: float) -> Array:
@@ -134,7 +134,7 @@ class CompiledBatch:
         """⟨a_j, x⟩ for each row."""
         if not self.whole.takes(x):
             return self._plain().dot(x)
-        self._x[:] = x
+        self._x[...] = x
         self._dot(self._here)
         return self._z.copy()
 
@@ -142,13 +142,13 @@ class CompiledBatch:
         """Σ_j s_j a_j, a new array."""
         if not self.whole.takes(s):
             return self._plain().tdot(s)
-        self._z[:] = s
+        self._z[...] = s
         self._tdot(self._here)
         return self._out.copy()
 
     def normal(self, x: Array, factor: float, shift: float) -> Array:
         """factor Σ_j ⟨a_j, x⟩ a_j + shift x, a new array."""
-        self._x[:] = x
+        self._x[...] = x
         self._normal(self._here, factor, shift)
         return self._out.copy()
 
