@@ -7,14 +7,13 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import numpy as np
-from annotated_types import Ge, Interval
 from numpy.typing import NDArray
 
 from pmgt_mpi.collective import Collective
 from pmgt_mpi.data.seeds import MODEL, ROWS, child
 from pmgt_mpi.data.synthetic import SyntheticTable, block_rows
 from pmgt_mpi.errors import UserError
-from pmgt_mpi.options import Count, NonNegative, Positive
+from pmgt_mpi.options import Count, NonNegative, Positive, Within
 
 Array = NDArray[Any]
 
@@ -56,12 +55,12 @@ class Gaussian:
         rows: Count,
         columns: Count,
         spectrum: Sequence[Positive] | None = None,
-        condition: Annotated[float, Ge(1)] = 1.0,
+        condition: Annotated[float, Within(ge=1)] = 1.0,
         decay: Literal["geometric", "linear", "power"] = "geometric",
         rotate: bool = True,
         labels: Literal["none", "linear", "sign"] = "none",
         noise: NonNegative = 0.1,
-        heterogeneity: Annotated[float, Interval(ge=0, le=1)] = 0.0,
+        heterogeneity: Annotated[float, Within(ge=0, le=1)] = 0.0,
     ) -> None:
         if spectrum is not None and len(spectrum) != columns:
             raise UserError(

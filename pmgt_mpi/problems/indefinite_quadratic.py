@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
-from annotated_types import Ge
 from numpy.typing import NDArray
 
 from pmgt_mpi.collective import Collective
 from pmgt_mpi.data.gaussian import falling
 from pmgt_mpi.data.shard import Shard
 from pmgt_mpi.errors import UserError
-from pmgt_mpi.options import NonNegative, Positive
+from pmgt_mpi.options import NonNegative, Positive, Within
 from pmgt_mpi.problems.base import Constants
 from pmgt_mpi.problems.curvatures import curvatures
 from pmgt_mpi.problems.dense_rows import DenseRows
@@ -59,12 +58,12 @@ class IndefiniteQuadratic:
         shard: Shard,
         collective: Collective,
         *,
-        condition: Annotated[float, Ge(1)] = 100.0,
+        condition: Annotated[float, Within(ge=1)] = 100.0,
         smoothness: Positive = 1.0,
         l1: Positive = 10.0,
         l2: Positive = 10.0,
         spread: NonNegative = 1.0,
-        seed: Annotated[int, Ge(0)] = 0,
+        seed: Annotated[int, Within(ge=0)] = 0,
     ) -> None:
         d = shard.columns
         check(shard, condition, smoothness, l1)

@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
-from annotated_types import Ge
 from numpy.typing import NDArray
 
 from pmgt_mpi.collective import Collective
 from pmgt_mpi.data.shard import Shard
 from pmgt_mpi.errors import UserError
-from pmgt_mpi.options import Positive
+from pmgt_mpi.options import Positive, Within
 from pmgt_mpi.problems.quadratic import QuadraticModel
 
 Array = NDArray[Any]
@@ -48,7 +47,7 @@ class ShiftInvertPCA(QuadraticModel):
         collective: Collective,
         *,
         ratio: Positive = 2.0,
-        b_seed: Annotated[int, Ge(0)] = 0,
+        b_seed: Annotated[int, Within(ge=0)] = 0,
     ) -> None:
         d = shard.columns
         if d < 2:

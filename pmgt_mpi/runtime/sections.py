@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from annotated_types import Ge
-
-from pmgt_mpi.options import Count, NonNegative, Positive
+from pmgt_mpi.options import Count, NonNegative, Positive, Within
 from pmgt_mpi.runtime.checking import Section
 
 
@@ -14,7 +12,7 @@ class RunSection(Section):
     """[run]."""
 
     name: str = "run"
-    seed: Annotated[int, Ge(0)] = 1
+    seed: Annotated[int, Within(ge=0)] = 1
     dtype: Literal["float64", "float32"] = "float64"
     timeout: Positive = 600.0
     engine: Literal["auto", "python", "compiled"] = "auto"
@@ -29,7 +27,7 @@ class NetworkSection(Section):
     weights_file: str | None = None
     exchange: str = "persistent"
     placement: Literal["auto", "none"] | list[int] = "auto"
-    seed: Annotated[int, Ge(0)] | None = None
+    seed: Annotated[int, Within(ge=0)] | None = None
 
 
 class MixingSection(Section):
@@ -47,7 +45,7 @@ class DataSection(Section):
     scale: str = "none"
     layout: Literal["auto", "dense", "sparse"] = "auto"
     shares: list[Positive] | None = None
-    seed: Annotated[int, Ge(0)] | None = None
+    seed: Annotated[int, Within(ge=0)] | None = None
 
 
 class ProblemSection(Section):
@@ -75,7 +73,7 @@ class StopSection(Section):
 class EvaluateSection(Section):
     """[evaluate]."""
 
-    every: Annotated[int, Ge(0)] = 1
+    every: Annotated[int, Within(ge=0)] = 1
     reference: bool = True
     theory_bound: bool = False
 
@@ -83,7 +81,7 @@ class EvaluateSection(Section):
 class CheckpointSection(Section):
     """[checkpoint]."""
 
-    steps: Annotated[int, Ge(0)] = 0
+    steps: Annotated[int, Within(ge=0)] = 0
     minutes: NonNegative = 10.0
 
 
@@ -94,4 +92,4 @@ class AlgorithmSection(Section):
     label: str | None = None
     mixing: str | None = None
     steps: Count | None = None
-    evaluate_every: Annotated[int, Ge(0)] | None = None
+    evaluate_every: Annotated[int, Within(ge=0)] | None = None
