@@ -2,8 +2,8 @@
 
 Usage: bash scripts/bench.sh [NAME...] [--repeats N]
 
-NAMEs are rounds, epochs, inner-steps, startup, memory, scaling; without one all are
-measured, in about 8 minutes. Figures go to docs/performance.json, where those of a
+NAMEs are rounds, thread-level, epochs, inner-steps, startup, memory, scaling; without
+one all are measured. Figures go to docs/performance.json, where those of a
 measurement that was not asked for stay as they were, and from there to the document.
 """
 
@@ -26,12 +26,21 @@ sys.path.insert(0, str(ROOT))
 
 from contenders import NoCompilerError, compile_all  # noqa: E402
 from performance_page import page  # noqa: E402
+from ratios import spread  # noqa: E402
 from whole_runs import Runs, memory, scaling, startup  # noqa: E402
 
 from tests.launcher import mpirun  # noqa: E402
 
 HERE = Path(__file__).parent
-NAMES = ("rounds", "epochs", "inner-steps", "startup", "memory", "scaling")
+NAMES = (
+    "rounds",
+    "thread-level",
+    "epochs",
+    "inner-steps",
+    "startup",
+    "memory",
+    "scaling",
+)
 BOOK = ROOT / "docs" / "performance.json"
 
 
@@ -45,12 +54,35 @@ def on_ranks(program: str, sizes: tuple[int, ...], folder: Path, repeats: int) -
     return results
 
 
+def thread_levels(folder: Path, repeats: int) -> Any:
+    """Compare rounds of small vectors at the thread level of a run with the one below.
+
+    The level is that of a whole job, so jobs take turns.
+    """
+    levels = ("serialized", "multiple")
+    seconds: dict[str, dict[str, list[float]]] = {}
+    for _ in range(max(3, repeats // 3)):
+        for level in levels:
+            arguments = [HERE / "rounds.py", folder, "5", "50"]
+            env = {"MPI4PY_RC_THREAD_LEVEL": level}
+            done = mpirun(2, arguments, timeout=300, env=env).expect(0)
+            result = json.loads(done.stdout.strip().splitlines()[-1])[-1]
+            for name, told in result["microseconds"].items():
+                both = seconds.setdefault(name, {level: [] for level in levels})
+                both[level].append(told["median"])
+    return {
+        name: spread([b / a for a, b in zip(*both.values(), strict=True)])
+        for name, both in seconds.items()
+    }
+
+
 def measure(name: str, folder: Path, repeats: int) -> Any:
     """Make one measurement."""
     runs = Runs(Path(tempfile.mkdtemp(dir=folder)))
     few = max(1, repeats // 3)
     measurements = {
         "rounds": lambda: on_ranks("rounds.py", (2, 4, 8), folder, repeats),
+        "thread-level": lambda: thread_levels(folder, repeats),
         "epochs": lambda: on_ranks("epochs.py", (2, 8), folder, repeats),
         "inner-steps": lambda: on_ranks("inner_steps.py", (1,), folder, repeats),
         "startup": lambda: startup(runs, few),

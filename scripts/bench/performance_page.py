@@ -17,6 +17,7 @@ from targets import (
 
 Results = list[dict[str, Any]]
 ENGINES = ("python", "compiled")
+LEAST = {"python": "least in Python", "compiled": "least compiled"}
 
 HEAD = """\
 # Performance
@@ -25,9 +26,9 @@ Written by `bash scripts/bench.sh`; the figures are those of
 [performance.json](performance.json). Contenders take turns (A B A B …) on the same
 ranks of one job, with counters and clocks on. A ratio is the median over the turns,
 with the quartiles in brackets and, where there is one, the target in parentheses; one
-that misses its target is bold. The C programs are in `scripts/bench`, compiled with
-`-O3 -march=native`; before anything is timed their numbers are held against ours, to
-1e-12.
+that misses its target is bold. MPI is at THREAD_MULTIPLE, as in a run. The C programs
+are in `scripts/bench`, compiled with `-O3 -march=native`; before anything is timed
+their numbers are held against ours, to 1e-12.
 """
 
 DECISIONS = """\
@@ -41,6 +42,8 @@ DECISIONS = """\
   (`ziglang`), and without that the Python engine does the work.
 - **Persistent requests are the default**: {persistent}. `exchange = "isend"` has its
   compiled form too.
+- **MPI stays at THREAD_MULTIPLE**, as the watchdog's thread asks the other agents while
+  the main thread is blocked in MPI: {threads}.
 - **The own share of an update is not computed while messages travel**: {overlap}. On
   shared memory nothing travels unless a rank is inside MPI, and the second pass over
   the vector costs what it could save.
@@ -114,13 +117,21 @@ def rounds(results: Results, verdicts: Verdicts) -> str:
             target = ROUNDS[m, name][d]
             what = f"round, m = {m}, d = {d}, {M} to a mix, {name}"
             cells.append(against_c(result, name, verdicts, what, target))
+            least = result["ratio"].get(LEAST[name])
+            cells.append("–" if least is None else f"{least['median']:.2f}")
         rows.append(cells)
-    head = ["m", "d", "rounds of a mix", "C, µs a round", "Python / C", "compiled / C"]
+    head = [
+        "m", "d", "rounds of a mix", "C, µs a round", "Python / C", "least",
+        "compiled / C", "least",
+    ]  # fmt: skip
     return (
         "## One gossip round\n\n"
         "A ring, Chebyshev weights; C is the faster of its Isend and its persistent "
         "form. In a mix of\n4 rounds the call of `mix` itself, with "
-        "its clock and counters, weighs five times as much as in one\nof 20.\n\n"
+        "its clock and counters, weighs five times as much as in one\nof 20. *Least* "
+        "is a loop of only those calls that the engine cannot do without: in "
+        "Python\nStartall, Waitall and one product a round; compiled, one call of the "
+        "C function a mix, without clock,\ncounters and copies of the vector.\n\n"
         + table(head, rows)
     )
 
@@ -283,10 +294,22 @@ def decisions(book: dict[str, Any]) -> str:
         pairs = zip(ratios, found, strict=True)
         return ", ".join(f"{r:.2f} (m = {m}, d = {d})" for r, (m, d, _) in pairs)
 
+    levels = book.get("thread-level", {}).get("results", {})
+    threads = ", ".join(
+        f"{ratio_text(ratio)} ({name})"
+        for name, ratio in levels.items()
+        if name in ("C persistent", *ENGINES)
+    )
     isend, overlap = of_c("C isend"), of_c("overlapped in C")
     unknown = "nothing to compare was compiled"
     return DECISIONS.format(
         numba=numba,
+        threads=(
+            f"a round of m = 2, d = 50 then takes {threads} times as long as at "
+            "THREAD_SERIALIZED"
+            if threads
+            else unknown
+        ),
         persistent=f"Isend in C takes {isend} times as long" if isend else unknown,
         overlap=f"in C that takes {overlap} times as long" if overlap else unknown,
     )
