@@ -12,10 +12,12 @@ from pmgt_mpi.report.style import BOUND_DASHES
 
 COST_NAMES = {
     "gradients": "component gradients per agent",
+    "gradients_paper": "gradients per agent, as the paper counts",
     "rounds": "gossip rounds",
     "messages": "messages, all agents",
     "bytes": "bytes sent, all agents",
     "seconds": "seconds",
+    "cost": "gradients + weight × rounds",
 }
 
 MEASURE_NAMES = {

@@ -33,7 +33,10 @@ class Lab(ABC):
     def run(
         self, method: str, values: Record, seed: int, target: float, budget: float
     ) -> Record:
-        """Run until the target is reached or the budget (in n) is used up."""
+        """Run until the target is reached or the budget (in n) is used up.
+
+        The record has the costs; its `cost` is what trials are compared by.
+        """
 
     def cadence(self, method: str) -> int:
         """Steps between evaluations."""

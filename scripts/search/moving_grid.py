@@ -9,7 +9,7 @@ from trial_grids import Point, grid, inside
 from trial_order import merit, optimum
 
 SLACK = 1.25
-"""A run ends when it has used this multiple of the best trial's gradients so far."""
+"""A run ends when it has used this multiple of the best trial's cost so far."""
 
 
 def follow(
@@ -46,7 +46,7 @@ def follow(
             if point not in seen:
                 seen[point] = trial(point, cap if fixed else SLACK * least)
                 if seen[point]["status"] == "converged":
-                    least = min(least, seen[point]["gradients"])
+                    least = min(least, seen[point]["cost"])
         centre = optimum(seen)
         if inside(method, centre, seen, small):
             break

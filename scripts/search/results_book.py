@@ -43,7 +43,7 @@ class Book:
         """
         key = f"{case} {method} {point} {run}"
         for known in self.lines[key]:
-            ended = known["status"] != "budget" and known["gradients"] <= budget
+            ended = known["status"] != "budget" and known["cost"] <= budget
             if ended or abs(known["budget"] - budget) < 1e-6 * budget:
                 return known
         values = options(method, point, lab)

@@ -42,14 +42,21 @@ class RowLab(Lab):
         Steps between evaluations; see `Lab`.
     graph_seed
         Of the graph, where it is not to change with the seed of a run.
+    weight
+        Gradients that a round counts as in the cost of a trial.
     """
 
     how = "one process"
 
     def __init__(
-        self, plan: Plan, m: int, every: tuple[int, int], graph_seed: int | None = None
+        self,
+        plan: Plan,
+        m: int,
+        every: tuple[int, int],
+        graph_seed: int | None = None,
+        weight: float = 0.0,
     ) -> None:
-        self.m, self.every = m, every
+        self.m, self.every, self.weight = m, every, weight
         self._plan, self._graph_seed = plan, graph_seed
         alone = Collective(MPI.COMM_SELF)
         shard = shard_of(plan, alone)
@@ -90,6 +97,10 @@ class RowLab(Lab):
             self._networks[seed] = W, network.lambda_2, network.lambda_min
         return self._networks[seed]
 
+    def cost(self, agents: RowAgents) -> float:
+        """Gradients and weighted rounds so far, in n."""
+        return (agents.gradients + self.weight * agents.rounds) / self.n
+
     def run(
         self, method: str, values: Record, seed: int, target: float, budget: float
     ) -> Record:
@@ -111,13 +122,15 @@ class RowLab(Lab):
                         status = "diverged"
                     elif relative <= target:
                         status = "converged"
-                    if status != "budget":
+                    spent = self.weight > 0 and self.cost(agents) > budget
+                    if spent or status != "budget":
                         break
         return {
             "status": status,
             "gradients": agents.gradients / self.n,
             "gradients_paper": agents.gradients_paper / self.n,
             "rounds": agents.rounds,
+            "cost": self.cost(agents),
             "relative": relative if isfinite(relative) else None,
             "seconds": time.perf_counter() - clock,
         }

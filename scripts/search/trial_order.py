@@ -8,20 +8,20 @@ from lab_base import Record
 from trial_grids import Point
 
 TIE = 1.05
-"""Of trials within 5 % of the fewest gradients the one with the fewest rounds is best:
+"""Of trials within 5 % of the least cost the one with the fewest rounds is best:
 gradients level off as M grows, and as b shrinks."""
 
 
 def merit(record: Record) -> tuple[int, float]:
-    """Order of trials: gradients if converged, else gradients for a factor of e.
+    """Order of trials: cost if converged, else cost for a factor of e.
 
     What comes no nearer is worse, the worse the sooner it ended.
     """
     if record["status"] == "converged":
-        return 0, record["gradients"]
+        return 0, record["cost"]
     if record["status"] == "diverged" or not record["relative"] < 1:
-        return 2, 1 / record["gradients"]
-    return 1, record["gradients"] / -log(record["relative"])
+        return 2, 1 / record["cost"]
+    return 1, record["cost"] / -log(record["relative"])
 
 
 def optimum(seen: dict[Point, Record]) -> Point:

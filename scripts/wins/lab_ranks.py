@@ -64,6 +64,7 @@ class Ranks(Lab):
         return {
             "status": done.status,
             "gradients": last["gradients"] / self.n,
+            "cost": last["gradients"] / self.n,
             "rounds": last["rounds"],
             "relative": last["relative_suboptimality"],
             "seconds": last["seconds"],
