@@ -27,6 +27,10 @@ def test_a_wheel_carries_the_scripts(tmp_path):
     made.expect(0)
     shutil.rmtree(source)
     (tmp_path / "c.toml").write_text(SMALL)
+    env = {"PYTHONPATH": str(tmp_path / "site")}
+    where = [sys.executable, "-c", "import pmgt_mpi; print(pmgt_mpi.__file__)"]
+    found = run(where, cwd=tmp_path, env=env).expect(0).stdout
+    assert found.startswith(str(tmp_path / "site")), "the wheel, not this checkout"
     for kind, name in [
         ("slurm", "slurm.sbatch"),
         ("pbs", "pbs.sh"),
@@ -38,7 +42,6 @@ def test_a_wheel_carries_the_scripts(tmp_path):
         assert packed.read_text() == (ROOT / "launch" / name).read_text()
         command = [sys.executable, "-m", "pmgt_mpi.launch", kind, "--ranks", "5"]
         command += ["--config", "c.toml", "--hostfile", "h", "--dry-run"]
-        env = {"PYTHONPATH": str(tmp_path / "site")}
         printed = run(command, cwd=tmp_path, env=env).expect(0)
         assert "5" in printed.stdout
         assert "pmgt_mpi.run" in printed.stdout
