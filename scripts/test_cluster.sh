@@ -23,7 +23,7 @@ fi
 set_up test
 cd "$root"
 
-declare -A limits=([slurm]=400 [hosts]=150 [container]=400) # seconds, of
+declare -A limits=([slurm]=400 [hosts]=250 [container]=400) # seconds, of
 all=830                                                     # with a minute to clear up
 parts=("$@")
 ((${#parts[@]})) || parts=(slurm hosts container)
