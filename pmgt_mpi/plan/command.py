@@ -11,10 +11,11 @@ from typing import Any
 
 from mpi4py import MPI
 
+from pmgt_mpi.collective import Collective
+from pmgt_mpi.engine.choice import choose_engine
 from pmgt_mpi.errors import UserError
 from pmgt_mpi.gossip.polynomials import rounds_for
-from pmgt_mpi.plan.forecast import Cluster, forecast, take_sample
-from pmgt_mpi.plan.rehearsal import measured_link
+from pmgt_mpi.plan.forecast import Cluster, Sample, forecast, take_sample
 from pmgt_mpi.plan.table import table
 from pmgt_mpi.runtime.build import network_of
 from pmgt_mpi.runtime.config import read_config
@@ -28,8 +29,9 @@ Predict what a config would cost on a cluster that one does not have yet.
 Spectrum, rounds, messages and bytes are exact. Seconds come from steps of one agent
 that are rehearsed here, without a network, and from the latency (seconds) and the
 bandwidth (bytes a second) of a link. Without these two, start it on two ranks (mpirun
--n 2) and they are measured. What "auto" and "theory" become depends on the rows, of
-which only one agent's are here: on the cluster such parameters may be others.
+-n 2): they rehearse together, and a round costs what it costs between them. What "auto"
+and "theory" become depends on the rows, of which only one agent's are here: on the
+cluster such parameters may be others.
 """
 
 
@@ -68,13 +70,14 @@ def main(arguments: list[str] | None = None) -> int:
         plan = read_config(
             options.config, options.set, allow_plugins=options.allow_plugins
         )
-        cluster = cluster_of(options, plan, world)
+        cluster = cluster_of(options, world)
+        engine = choose_engine(Collective(world), plan.engine)
+        comm = world if cluster.latency is None else MPI.COMM_SELF
+        sample = take_sample(plan, cluster.ranks, engine, comm)
         if options.table:
-            told = table(plan, cluster, options.contraction) if world.rank == 0 else ""
+            told = table(plan, cluster, options.contraction, sample)
         else:
-            # On several ranks all rehearse at once: they share caches and memory, as
-            # in a run.
-            values = values_of(options, plan, cluster)
+            values = values_of(options, plan, cluster, sample)
             told = json.dumps(values, indent=2) if options.json else text(values)
         if world.rank == 0:
             sys.stdout.write(told + "\n")
@@ -87,30 +90,28 @@ def main(arguments: list[str] | None = None) -> int:
     return 0
 
 
-def cluster_of(options: argparse.Namespace, plan: Plan, world: Any) -> Cluster:
-    """Give the cluster that is spoken of; collective where its links are measured."""
+def cluster_of(options: argparse.Namespace, world: Any) -> Cluster:
+    """Give the cluster that is spoken of."""
     for name in ("ranks", "latency", "bandwidth", "steps"):
         value = getattr(options, name)
         if value is not None and value <= 0:
             raise UserError(f"--{name} {value}: expected a positive number")
     if not 0 < options.contraction < 1:
         raise UserError(f"--contraction {options.contraction}: expected 0 < RHO < 1")
-    latency, bandwidth = options.latency, options.bandwidth
-    if latency is None or bandwidth is None:
-        if world.size < 2:
-            raise UserError(
-                "give --latency and --bandwidth, or start this on two ranks (mpirun -n "
-                "2) to have them measured here"
-            )
-        measured = measured_link(plan.network.exchange.load(), world)
-        latency, bandwidth = latency or measured[0], bandwidth or measured[1]
-    return Cluster(options.ranks, latency, bandwidth)
+    given = options.latency, options.bandwidth
+    if None in given and (world.size != 2 or any(given)):
+        raise UserError(
+            "give --latency and --bandwidth, or neither and start this on two ranks "
+            "(mpirun -n 2) to have rounds between them measured"
+        )
+    return Cluster(options.ranks, *given)
 
 
-def values_of(options: argparse.Namespace, plan: Plan, cluster: Cluster) -> Any:
+def values_of(
+    options: argparse.Namespace, plan: Plan, cluster: Cluster, sample: Sample
+) -> Any:
     """Predict everything."""
     network = network_of(plan, cluster.ranks)
-    sample = take_sample(plan, cluster.ranks)
     rounds = {}
     for algorithm in plan.algorithms:
         mixing, name = algorithm.mixing.load(), algorithm.mixing.name
@@ -148,9 +149,12 @@ def text(values: Any) -> str:
         f"{count} of {name}"
         for name, count in network["rounds_for_contraction"].items()
     )
+    links = "links as between the two ranks here"
+    if cluster["latency"] is not None:
+        links = f"links of {cluster['latency']:.2g} s and "
+        links += f"{cluster['bandwidth']:.2g} bytes/s"
     lines = [
-        f"{cluster['ranks']:,} ranks, {values['rows_per_agent']:,} rows each; links of "
-        f"{cluster['latency']:.2g} s and {cluster['bandwidth']:.2g} bytes/s",
+        f"{cluster['ranks']:,} ranks, {values['rows_per_agent']:,} rows each; {links}",
         f"{network['topology']}: {network['edges']:,} edges, degree {degree}, 1 - "
         f"lambda_2 = {1 - network['lambda_2']:.3g}; rounds to contract to "
         f"{network['contraction']:g}: {rounds}",

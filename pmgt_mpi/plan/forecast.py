@@ -13,27 +13,37 @@ from mpi4py import MPI
 from pmgt_mpi.algorithms.base import Algorithm, Setting
 from pmgt_mpi.collective import Collective
 from pmgt_mpi.data.shard import Shard
+from pmgt_mpi.engine.choice import Engine
 from pmgt_mpi.errors import UserError
 from pmgt_mpi.gossip.exchange import SLOTS
 from pmgt_mpi.gossip.polynomials import Mixing, rounds_for
 from pmgt_mpi.graphs.network import Network
 from pmgt_mpi.plan.counts import step_cost
-from pmgt_mpi.plan.rehearsal import Rehearsal, round_seconds
+from pmgt_mpi.plan.rehearsal import FewRounds, Rehearsal, one_for_all
 from pmgt_mpi.runtime.build import network_of, shard_of
 from pmgt_mpi.runtime.plan import AlgorithmPlan, Part, Plan
 from pmgt_mpi.runtime.stage import Stage, make_stage, spread_network
 
-REHEARSAL_SECONDS = 3.0
-"""For which steps of one algorithm are rehearsed."""
+REHEARSAL_SECONDS = 0.5, 3.0
+"""For which steps of one algorithm are rehearsed, at least and at most."""
 
 
 @dataclass(frozen=True)
 class Cluster:
-    """A cluster that is spoken of: ranks, and the links between them."""
+    """A cluster that is spoken of: ranks, and the links between them.
+
+    Without latency and bandwidth the links are as those between the two ranks here.
+    """
 
     ranks: int
-    latency: float
-    bandwidth: float
+    latency: float | None = None
+    bandwidth: float | None = None
+
+    def wire(self, messages: int, nbytes: int) -> float:
+        """Seconds of a round beyond its cost in the rehearsal."""
+        if not messages or self.latency is None or self.bandwidth is None:
+            return 0.0
+        return self.latency + messages * nbytes / self.bandwidth
 
 
 @dataclass(frozen=True)
@@ -43,23 +53,29 @@ class Sample:
     Attributes
     ----------
     stage
-        Of an agent that is alone with them.
+        Of an agent that is alone with them, but for the network of the rehearsal.
     n
         Rows of an agent.
     nbytes
         Of the rows and labels.
     base_bytes
         Memory of the process with all libraries, before the rows.
+    engine
+        What runs rounds and minibatches, as in a run.
     """
 
     stage: Stage
     n: int
     nbytes: int
     base_bytes: int
+    engine: Engine
 
 
-def take_sample(plan: Plan, ranks: int) -> Sample:
-    """Load as many rows as one of `ranks` agents would have."""
+def take_sample(plan: Plan, ranks: int, engine: Engine, comm: Any) -> Sample:
+    """Load as many rows as one of `ranks` agents would have.
+
+    `comm` holds this rank alone, or both ranks that rehearse together.
+    """
     base_bytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
     source = plan.data.source
     rows, path = source.options.get("rows"), str(source.options.get("path", ""))
@@ -86,7 +102,7 @@ def take_sample(plan: Plan, ranks: int) -> Sample:
         MPI.COMM_SELF, collective, network, problem, plan.regularizer.make(),
         np.zeros(problem.shape, plan.dtype), lambda *_: None,
     )  # fmt: skip
-    return Sample(stage, n, shard.nbytes, base_bytes)
+    return Sample(replace(stage, comm=comm), n, shard.nbytes, base_bytes, engine)
 
 
 def _ring(plan: Plan) -> Plan:
@@ -151,17 +167,26 @@ def forecast(
     algorithm = plan.algorithms[number]
     method = resolved(algorithm, sample, network, rounds)
     cost = step_cost(method, sample.n, T=T)
-    rehearsal = Rehearsal(
-        sample.stage, method, n=sample.n, seed=plan.seed, label=algorithm.label
+    degree = int(network.degrees.max(initial=0))
+    spectrum = network.lambda_2, network.lambda_min
+    gossip = one_for_all(
+        sample.stage.comm,
+        degree,
+        spectrum,
+        algorithm.mixing.load(),
+        sample.engine.exchange(plan.network.exchange.name),
     )
-    rehearsal.run(steps, REHEARSAL_SECONDS)
+    rehearsal = Rehearsal(
+        sample.stage, method, FewRounds(gossip), sample.engine,
+        n=sample.n, seed=plan.seed, label=algorithm.label,
+    )  # fmt: skip
+    rehearsal.run(steps, *REHEARSAL_SECONDS)
+    gossip.close()
     per_step, per_gradient = rehearsal.compute_model()
+    here = rehearsal.round_seconds() if degree else 0.0
     x0 = sample.stage.x0
-    size, degree = x0.size * cost.vectors, int(network.degrees.max(initial=0))
-    nbytes = size * x0.dtype.itemsize
-    exchange = plan.network.exchange.load()
-    here = round_seconds(exchange, degree, size, x0.dtype) if degree else 0.0
-    wire = cluster.latency + degree * nbytes / cluster.bandwidth if degree else 0.0
+    nbytes = x0.nbytes * cost.vectors
+    wire = cluster.wire(degree, nbytes)
     ends = 2 * network.edges
     alone = network.agents == 1
     compute = per_step + cost.gradients * per_gradient
@@ -187,9 +212,9 @@ def forecast(
         },
         # Exactly, at the start and after each of the first steps, of all agents.
         "first_steps": {
-            "rounds": [0 if alone else each for each in rehearsal.rounds],
-            "messages": [ends * each for each in rehearsal.rounds],
-            "bytes": [ends * each for each in rehearsal.bytes],
+            "rounds": [0 if alone else each for each in rehearsal.rounds[: steps + 1]],
+            "messages": [ends * each for each in rehearsal.rounds[: steps + 1]],
+            "bytes": [ends * each for each in rehearsal.bytes[: steps + 1]],
         },
         "memory_bytes": memory,
     }

@@ -1,8 +1,10 @@
-"""One agent's steps without a network: what they cost here, and what they would send.
+"""One agent's steps: what they cost here, and what they would send.
 
-A method asks its agent for gradients and mixes. Here every mix gives back what it gets
-and is counted. What a method does next never depends on values, and the streams of
-chance are those of the run, so the counts are exactly those of any agent in the run.
+A method asks its agent for gradients and mixes. Here one agent stands for all the
+neighbours: itself, without a network, or one on another rank. Rounds are done with the
+exchange and the engine of a run. What a method does next never depends on values, and
+the streams of chance are those of the run, so the counts are exactly those of any agent
+in the run.
 """
 
 from __future__ import annotations
@@ -12,38 +14,74 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
-from mpi4py import MPI
 from numpy.typing import NDArray
 
 from pmgt_mpi.agent import Agent
 from pmgt_mpi.algorithms.base import Algorithm
-from pmgt_mpi.gossip.exchange import Exchange, Rounds
+from pmgt_mpi.engine.choice import Engine
+from pmgt_mpi.gossip.gossip import Gossip
+from pmgt_mpi.gossip.polynomials import Mixing
 from pmgt_mpi.graphs.neighbourhood import Neighbourhood
 from pmgt_mpi.runtime.stage import Stage
 
 Array = NDArray[Any]
 
-REPEATS = 5
+FEW = 64
+"""Rounds of a mix that are done; the others cost the same, and are only counted."""
+
+MOST_STEPS = 5000
+
+FITTED = 300
+"""Steps, of all that were rehearsed, through which the line is laid: by all pairs."""
 
 
-class Counting:
-    """In the place of the gossip: counts rounds, and the bytes of a message."""
+class FewRounds:
+    """In the place of the network: does some rounds of a mix, and counts all.
 
-    def __init__(self) -> None:
+    Attributes
+    ----------
+    rounds, bytes
+        So far: rounds, and bytes of one edge.
+    done
+        Rounds that were done, in `seconds`.
+    """
+
+    def __init__(self, gossip: Gossip) -> None:
+        self._gossip = gossip
         self.rounds = 0
         self.bytes = 0
+        self.done = 0
+
+    @property
+    def seconds(self) -> float:
+        """Spent in the rounds that were done."""
+        return self._gossip.seconds
 
     def mix(self, x: Array, rounds: int) -> Array:
-        """Count the rounds of a mix."""
+        """Count the rounds of a mix, and do a few."""
         self.rounds += rounds
         self.bytes += rounds * x.nbytes
-        return x.copy()
+        self.done += min(rounds, FEW)
+        return self._gossip.mix(x, min(rounds, FEW))
 
     def gossip(self, *arrays: Array) -> tuple[Array, ...]:
-        """Count a plain round: the arrays share a message."""
+        """Do and count a plain round: the arrays share a message."""
         self.rounds += 1
         self.bytes += sum(array.nbytes for array in arrays)
-        return tuple(array.copy() for array in arrays)
+        self.done += 1
+        return self._gossip.gossip(*arrays)
+
+
+def one_for_all(
+    comm: Any, degree: int, spectrum: tuple[float, float], mixing: Mixing, make: Any
+) -> Gossip:
+    """Give the gossip of an agent whose neighbours are all one, itself if alone."""
+    other, share = comm.size - 1 - comm.rank, 1 / (degree + 1)
+    weights = np.full(degree, share)
+    here = Neighbourhood(
+        comm.rank, comm.size, (other,) * degree, weights, share, *spectrum
+    )
+    return Gossip(comm, here, mixing, make)
 
 
 class Rehearsal:
@@ -60,37 +98,58 @@ class Rehearsal:
     """
 
     def __init__(
-        self, stage: Stage, method: Algorithm, *, n: int, seed: int, label: str
+        self,
+        stage: Stage,
+        method: Algorithm,
+        network: FewRounds,
+        engine: Engine,
+        *,
+        n: int,
+        seed: int,
+        label: str,
     ) -> None:
-        self._network = Counting()
+        self._network = network
         self._method = method
         self._agent = Agent(
-            stage.problem, stage.regularizer, self._network,
-            weight=1.0, n=n, seed=seed, label=label, agent_id=0,
+            engine.problem(stage.problem), stage.regularizer, network,
+            weight=1.0, n=n, seed=seed, label=label, agent_id=stage.comm.rank,
         )  # fmt: skip
         self.rounds: list[int] = []
         self.bytes: list[int] = []
         self.gradients: list[int] = []
+        self._done: list[int] = []
         self._seconds: list[float] = []
-        self._x0 = stage.x0
+        self._mixing: list[float] = []
+        self._comm, self._x0 = stage.comm, stage.x0
 
-    def run(self, steps: int, limit: float) -> None:
-        """Take the first steps of the run, three or more within `limit` seconds."""
-        end = perf_counter() + limit
+    def run(self, steps: int, least: float, limit: float) -> None:
+        """Take the first steps of the run; collective.
+
+        As many as asked, but three or more within `limit` seconds; and more of them as
+        long as they take less than `least` seconds.
+        """
         with np.errstate(all="ignore"):
+            self._comm.barrier()
+            start = perf_counter()
             state = self._method.init(self._agent, self._x0)
-            self._note()
-            for step in range(steps):
+            self._note(start)
+            count, wanted = 0, 3
+            while count < wanted:
                 start = perf_counter()
-                if step >= 3 and start > end:
-                    break
                 state = self._method.step(self._agent, state)
-                self._seconds.append(perf_counter() - start)
-                self._note()
+                self._note(start)
+                count += 1
+                if count == 3:
+                    usual = float(np.median(self._seconds[1:]))
+                    fit = max(min(steps, int(limit / usual)), int(least / usual))
+                    wanted = self._comm.bcast(min(fit, MOST_STEPS))
         arrays = [getattr(state, field.name) for field in fields(state)]
         self.state_bytes = sum(getattr(array, "nbytes", 0) for array in arrays)
 
-    def _note(self) -> None:
+    def _note(self, start: float) -> None:
+        self._seconds.append(perf_counter() - start)
+        self._mixing.append(self._network.seconds)
+        self._done.append(self._network.done)
         self.rounds.append(self._network.rounds)
         self.bytes.append(self._network.bytes)
         self.gradients.append(self._agent.gradients)
@@ -101,7 +160,10 @@ class Rehearsal:
         The line through the rehearsed steps by Theil and Sen (medians): steps that
         were disturbed do not move it. Where all steps cost the same there is no slope.
         """
-        counts, seconds = np.diff(self.gradients), np.array(self._seconds)
+        counts = np.diff(self.gradients)
+        seconds = np.array(self._seconds[1:]) - np.diff(self._mixing)
+        some = np.linspace(0, len(counts) - 1, min(len(counts), FITTED)).astype(int)
+        counts, seconds = counts[some], seconds[some]
         i, j = np.triu_indices(len(counts), 1)
         differ = counts[i] != counts[j]
         i, j = i[differ], j[differ]
@@ -111,45 +173,8 @@ class Rehearsal:
             slope = max(0.0, float(np.median(slopes)))
         return float(np.median(seconds - slope * counts)), slope
 
-
-def round_seconds(make: type[Exchange], degree: int, size: int, dtype: Any) -> float:
-    """Cost of a gossip round without a network: an agent that is its own neighbours."""
-    own = np.full(degree, 1 / (degree + 1))
-    here = Neighbourhood(0, 1, (0,) * degree, own, 1 / (degree + 1), 0.0, 0.0)
-    return timed_rounds(make(MPI.COMM_SELF, here, size, dtype), size, degree, dtype)
-
-
-def timed_rounds(exchange: Exchange, size: int, degree: int, dtype: Any) -> float:
-    """Seconds of a round of an exchange, the best of a few mixes."""
-    rounds = 50
-    weights = np.full((rounds, degree + 2), 1 / (degree + 1), dtype)
-    weights[:, 0] = 0.0
-    run, x = exchange.rounds_of(weights), np.ones(size, dtype)
-    best = min(_timed(run, x) for _ in range(REPEATS))
-    exchange.close()
-    return best / rounds
-
-
-def _timed(run: Rounds, x: Array) -> float:
-    start = perf_counter()
-    run(x)
-    return perf_counter() - start
-
-
-def measured_link(make: type[Exchange], world: Any) -> tuple[float, float]:
-    """Latency (s) and bandwidth (bytes/s) between ranks 0 and 1, from gossip rounds."""
-    pair = world.Split(0 if world.rank < 2 else MPI.UNDEFINED)
-    told = None
-    if world.rank < 2:
-        beyond = []
-        for size in (16, 65536):
-            here = Neighbourhood(
-                pair.rank, 2, (1 - pair.rank,), np.array([0.5]), 0.5, 0.0, 0.0
-            )
-            both = timed_rounds(make(pair, here, size, float), size, 1, float)
-            beyond.append(both - round_seconds(make, 1, size, float))
-        latency = max(beyond[0], 1e-8)
-        told = latency, 8 * 65536 / max(beyond[1] - latency, 1e-7)
-        pair.Free()
-    latency, bandwidth = world.bcast(told, root=0)
-    return float(latency), float(bandwidth)
+    def round_seconds(self) -> float:
+        """Seconds of a round here, with its share of what a mix costs and waits."""
+        done, seconds = np.diff(self._done), np.diff(self._mixing)
+        some = done > 0
+        return float(np.median(seconds[some] / done[some])) if some.any() else 0.0

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pmgt_mpi.errors import UserError
 from pmgt_mpi.gossip.polynomials import rounds_for
 from pmgt_mpi.graphs import TOPOLOGIES
-from pmgt_mpi.plan.forecast import Cluster, forecast, take_sample
+from pmgt_mpi.plan.forecast import Cluster, Sample, forecast
 from pmgt_mpi.runtime.build import network_of
 from pmgt_mpi.runtime.plan import Part, Plan
 
@@ -15,13 +15,12 @@ GRAPHS = ("ring", "torus", "exponential", "random-regular")
 AGENTS = (100, 1_000, 10_000, 100_000)
 
 
-def table(plan: Plan, cluster: Cluster, contraction: float) -> str:
+def table(plan: Plan, cluster: Cluster, contraction: float, sample: Sample) -> str:
     """Give the table as Markdown: M such that one mix contracts as wanted.
 
     The rows of an agent stay what they are at the cluster's number of ranks: the data
     grow with the agents.
     """
-    sample = take_sample(plan, cluster.ranks)
     algorithm = plan.algorithms[0]
     mixing = algorithm.mixing.load()
     lines = [
