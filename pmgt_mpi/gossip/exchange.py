@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -88,48 +87,58 @@ class TapeExchange(Exchange):
         # Slot s reads the block from iterate s to iterate s + 1, writes iterate s + 2.
         self._iterates = [tape[s * stride] for s in range(SLOTS + 2)]
         self._blocks = [tape[s * stride : (s + 1) * stride + 1] for s in range(SLOTS)]
-        self._messages = [(block[-1], list(block[1:-1])) for block in self._blocks]
+        self._trades = [
+            self._trade(block[-1], list(block[1:-1])) for block in self._blocks
+        ]
 
     def rounds_of(self, weights: Array) -> Rounds:
         """Give the function that runs rounds with these weights, and counts them."""
-        # One vector a round, the first without the weight of x^{k−1}.
-        return partial(self._run, weights[0, 1:], list(weights[1:]))
+        iterates, rounds = self._iterates, len(weights)
+        steps = []
+        for k, w in enumerate(weights):
+            slot = k % SLOTS
+            block, out = self._blocks[slot], iterates[slot + 2]
+            if k == 0:  # there is no x^{k−1} yet
+                w, block = w[1:], block[1:]
+            steps.append((self._trades[slot], w.dot, block, out))
+        passes = [steps[k : k + SLOTS] for k in range(0, rounds, SLOTS)]
+        first, result = iterates[1], iterates[(rounds - 1) % SLOTS + 2]
 
-    def _run(self, first: Array, others: list[Array], x: Array) -> Array:
-        iterates = self._iterates
-        iterates[1][...] = x
-        self._trade(0)
-        first.dot(self._blocks[0][1:], iterates[2])
-        slot = 1
-        for w in others:
-            if slot == SLOTS:
-                iterates[0][...] = iterates[SLOTS]
-                iterates[1][...] = iterates[SLOTS + 1]
-                slot = 0
-            self._trade(slot)
-            w.dot(self._blocks[slot], iterates[slot + 2])
-            slot += 1
-        self.rounds += 1 + len(others)
-        mixed: Array = iterates[slot + 1].copy()
-        return mixed
+        def run(x: Array) -> Array:
+            first[...] = x
+            for number, some in enumerate(passes):
+                if number:
+                    iterates[0][...] = iterates[SLOTS]
+                    iterates[1][...] = iterates[SLOTS + 1]
+                for trade, product, block, out in some:
+                    trade()
+                    product(block, out)
+            self.rounds += rounds
+            mixed: Array = result.copy()
+            return mixed
+
+        return run
 
     @abstractmethod
-    def _trade(self, slot: int) -> None:
-        """Send the own vector of this slot to all neighbours, receive theirs."""
+    def _trade(self, own: Array, theirs: list[Array]) -> Callable[[], None]:
+        """Give what sends a row to all neighbours and receives theirs into rows."""
 
 
 class IsendExchange(TapeExchange):
     """Nonblocking Isend and Irecv, started anew in every round."""
 
-    def _trade(self, slot: int) -> None:
-        own, theirs = self._messages[slot]
-        comm = self.comm
-        requests = [
-            comm.Irecv(row, source)
-            for row, source in zip(theirs, self.neighbours, strict=True)
-        ]
-        requests += [comm.Isend(own, dest) for dest in self.neighbours]
-        MPI.Request.Waitall(requests)
+    def _trade(self, own: Array, theirs: list[Array]) -> Callable[[], None]:
+        comm, neighbours = self.comm, self.neighbours
+
+        def trade() -> None:
+            requests = [
+                comm.Irecv(row, source)
+                for row, source in zip(theirs, neighbours, strict=True)
+            ]
+            requests += [comm.Isend(own, dest) for dest in neighbours]
+            MPI.Request.Waitall(requests)
+
+        return trade
 
 
 class PersistentExchange(TapeExchange):
@@ -138,20 +147,21 @@ class PersistentExchange(TapeExchange):
     def __init__(
         self, comm: Any, neighbourhood: Neighbourhood, size: int, dtype: DTypeLike
     ) -> None:
+        self._requests: list[list[Any]] = []
         super().__init__(comm, neighbourhood, size, dtype)
-        self._requests = [
-            [
-                comm.Recv_init(row, source)
-                for row, source in zip(theirs, self.neighbours, strict=True)
-            ]
-            + [comm.Send_init(own, dest) for dest in self.neighbours]
-            for own, theirs in self._messages
-        ]
 
-    def _trade(self, slot: int) -> None:
-        requests = self._requests[slot]
-        MPI.Prequest.Startall(requests)
-        MPI.Request.Waitall(requests)
+    def _trade(self, own: Array, theirs: list[Array]) -> Callable[[], None]:
+        pairs = zip(theirs, self.neighbours, strict=True)
+        requests = [self.comm.Recv_init(row, source) for row, source in pairs]
+        requests += [self.comm.Send_init(own, dest) for dest in self.neighbours]
+        self._requests.append(requests)
+        start_all, wait_all = MPI.Prequest.Startall, MPI.Request.Waitall
+
+        def trade() -> None:
+            start_all(requests)
+            wait_all(requests)
+
+        return trade
 
     def close(self) -> None:
         """Free the persistent requests."""
