@@ -133,6 +133,9 @@ def rounds(results: Results, verdicts: Verdicts) -> str:
         "Python\nStartall, Waitall and one product a round; compiled, one call of the "
         "C function a mix, without clock,\ncounters and copies of the vector.\n\n"
         + table(head, rows)
+        + "\nOf a missed target *least* shows what lies in those calls; the rest is "
+        "the clock, the counters and two\ncopies of the vector. At m = 8 four ranks "
+        "share a core: what each of them does in Python is paid for\nfour times.\n"
     )
 
 
@@ -216,8 +219,12 @@ def startup(results: Results, verdicts: Verdicts) -> str:
     return (
         "## Start-up\n\n"
         "From the start of `mpirun` to the record of the first step of `pmgt_mpi.run`, "
-        "against a program\nthat imports mpi4py and numpy and meets at a barrier.\n\n"
+        "against a program\nthat imports mpi4py and numpy and meets at a barrier. The "
+        "package is compiled to bytecode before, as pip does.\n\n"
         + table(head, rows)
+        + "\nWhat is more: every rank imports this package and `numpy.random`, which "
+        "adds up with more ranks than\ncores; and all wait while agent 0 imports "
+        "pydantic, for the config, and `scipy.sparse`, for W.\n"
     )
 
 
