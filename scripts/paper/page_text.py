@@ -108,8 +108,8 @@ def choices(experiments: Sequence[Experiment], sweep: Sweep) -> list[str]:
         f"grid has {SIZE} trials for every method and",
         "  moves until its best trial has neighbours on all sides; a trial ends at "
         f"{SLACK:g} times the best so far, and",
-        f"  the {sweep.finalists} best run with {len(sweep.seeds)} seeds. "
-        "`scripts/paper/sweep.toml` declares it.",
+        f"  the {sweep.finalists} best run with {len(sweep.seeds)} seeds: who is best "
+        "in its worst run has won (`scripts/paper/sweep.toml`).",
         f"- **Budgets**: {_steps(run)}, and at most {seconds:g} s of its own clock,",
         f"  for each method: {_capped(experiments)}.",
         "- **F\\***: computed at set-up to machine precision; the paper takes the "

@@ -7,10 +7,13 @@ from dataclasses import dataclass
 from declared import Case, Sweep
 from lab_base import Lab, Record
 from methods import FULL
-from moving_grid import follow, median_of
+from moving_grid import follow, worst_of
 from results_book import Book
 from trial_grids import Point, grid, inside
 from trial_order import merit, optimum
+
+PATIENCE = 4.0
+"""A finalist's run ends when it has used this multiple of the best first run's cost."""
 
 
 @dataclass(frozen=True)
@@ -22,7 +25,7 @@ class Found:
     seen
         The first run of every trial.
     finals
-        The median of the finalists' runs.
+        The worst of the finalists' runs.
     best
         The best of these; it lies inside the grid, or the grid has moved its last time.
     """
@@ -51,8 +54,10 @@ class Found:
 def search(sweep: Sweep, case: Case, method: str, lab: Lab, book: Book) -> Found:
     """Move the grid by single runs, then let more runs of the best ones decide.
 
-    The best of many single runs is lucky: so the finalists run with all seeds, and the
-    grid follows their winner until that lies inside.
+    The best of many single runs is lucky, and may be one that diverges on the next
+    seed: so the finalists run with all seeds, and the one whose worst run is best wins.
+    The grid follows it until it lies inside. Methods of full gradients draw nothing,
+    and run once.
     """
 
     def runs(point: Point, budget: float, wanted: int) -> Record:
@@ -60,9 +65,10 @@ def search(sweep: Sweep, case: Case, method: str, lab: Lab, book: Book) -> Found
             seed = sweep.seeds[number]
             return book.run(lab, case.name, method, point, seed, case.target, budget)
 
-        return median_of(run, wanted)[0]
+        return worst_of(run, wanted)
 
     cap = case.full_cap if method in FULL else case.cap
+    seeds = 1 if method in FULL else len(sweep.seeds)
     seen, _ = follow(
         method,
         case.start[method],
@@ -73,8 +79,8 @@ def search(sweep: Sweep, case: Case, method: str, lab: Lab, book: Book) -> Found
     for _ in range(sweep.moves):
         ahead = sorted(seen, key=lambda point: merit(seen[point]))[: sweep.finalists]
         best = seen[ahead[0]]
-        budget = 2 * best["cost"] if best["status"] == "converged" else cap
-        finals = {point: runs(point, budget, len(sweep.seeds)) for point in ahead}
+        budget = PATIENCE * best["cost"] if best["status"] == "converged" else cap
+        finals = {point: runs(point, budget, seeds) for point in ahead}
         found = Found(method, seen, finals, optimum(finals))
         missing = [p for p in grid(method, found.best, small=False) if p not in seen]
         if found.within or not missing:

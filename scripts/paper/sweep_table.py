@@ -20,7 +20,7 @@ Row = dict[str, str]
 
 
 def row_of(case: Case, found: Found) -> Row:
-    """One row; costs are the median of the best trial's runs, gradients in n."""
+    """One row; costs are those of the best trial's worst run, gradients in n."""
     record, values = found.record, found.record["values"]
     tried = [seen["values"] for seen in found.seen.values()]
     every = [*found.seen.values(), *found.finals.values()]

@@ -53,6 +53,16 @@ def follow(
     return seen, centre
 
 
+def worst_of(run: Callable[[int], Record], wanted: int) -> Record:
+    """Give the worst of a trial's runs; one that does not converge is the last."""
+    worst = run(0)
+    for number in range(1, wanted):
+        if worst["status"] != "converged":
+            break
+        worst = max(worst, run(number), key=merit)
+    return worst
+
+
 def median_of(run: Callable[[int], Record], wanted: int) -> tuple[Record, list[Record]]:
     """Give the median of a trial's runs, and them; `run` takes the run's number.
 
