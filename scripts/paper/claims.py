@@ -12,6 +12,7 @@ from reproduced import Experiment
 EVERY = (SVRG, NIDS, PG_EXTRA)
 FULL_PAIR = (NIDS, PG_EXTRA)
 DIVERGES = "diverges"
+HOLDS, FAILS = "holds", "**does not hold**"
 
 
 @dataclass(frozen=True)
@@ -130,7 +131,7 @@ def verdict(claim: Claim, experiment: Experiment) -> str:
         ]
         shown.append(False if False in each else None if None in each else True)
     if all(shown):
-        return "holds"
+        return HOLDS
     if not any(shown):
-        return "**does not hold**" if False in shown else "not known"
+        return FAILS if False in shown else "not known"
     return f"holds on {sum(one is True for one in shown)} of {len(shown)} seeds"

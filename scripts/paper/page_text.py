@@ -63,10 +63,11 @@ def reading(experiments: Sequence[Experiment], weight: float) -> list[str]:
         "the median over the seeds, and in brackets the least and the largest. `<` "
         "marks a bound: the other method was",
         "stopped by its budget before it got there, so what it needs is larger still "
-        "(`?`: neither got there). Gradients are",
-        "counted as in the paper, b for a minibatch difference, unless a column says "
-        "2b. The weighted cost is gradients +",
-        f"{weight:g} × rounds; the paper does not tell its weight (`--weight`).",
+        "(`?`: neither got there). `diverges`",
+        "says that the other method did. Gradients are counted as in the paper, b for "
+        "a minibatch difference, unless a",
+        f"column says 2b. The weighted cost is gradients + {weight:g} × rounds; the "
+        "paper does not tell its weight (`--weight`).",
     ]
 
 
