@@ -52,6 +52,9 @@ SESSIONS = "PRTE_MCA_prte_tmpdir_base"
 One that is killed leaves it behind, and the next with that id does not start: so every
 job has a place of its own."""
 
+NO_BYTECODE = "PYTHONDONTWRITEBYTECODE"
+"""With it every rank of every job would compile the package for itself."""
+
 started_by: set[str] = set()
 """Ids of the tests that started mpirun."""
 
@@ -231,7 +234,7 @@ def start(
     inherited = {
         name: value
         for name, value in os.environ.items()
-        if not name.startswith(LAUNCHER_PREFIXES)
+        if not name.startswith(LAUNCHER_PREFIXES) and name != NO_BYTECODE
     }
     merged = {**inherited, **(env or {})}
     kept = {name: value for name, value in merged.items() if value is not None}

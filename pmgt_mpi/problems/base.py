@@ -55,6 +55,8 @@ class Problem(Protocol):
         minibatch_grad(w, rows) − minibatch_grad(w0, rows), where that is cheaper.
     ``constants(collective) -> Constants``
         Without it, parameters must be given as numbers.
+    ``prepare()``
+        Make what gradients need and is made once, before an algorithm's clock runs.
     ``hessian(x)``
         d × d, d the size of x; with it and the constants x* is found at set-up.
     ``quadratic``

@@ -18,8 +18,8 @@ class QuadraticModel(LinearModel):
     """φ(z; y) = (κ/2)(z − y)², so f_i(x) = ½ xᵀQx + ⟨q, x⟩ + const.
 
     Q = κ G_i + c I with G_i the mean of a aᵀ over the agent's rows, and q = b − κ h
-    with h the mean of y a. Q is made on the first full gradient, where a product with
-    it costs less than a product with the rows.
+    with h the mean of y a. Q is made, once, where a product with it costs less than a
+    product with the rows.
     """
 
     quadratic: ClassVar[bool] = True
@@ -63,6 +63,10 @@ class QuadraticModel(LinearModel):
         if self.y is None:
             return 0.0
         return 0.5 * self.kappa * float(np.mean(self.y.astype(np.float64) ** 2))
+
+    def prepare(self) -> None:
+        """Make Q and q, and remember them: they belong to the set-up."""
+        _ = self.Q, self.q, self._constant
 
     def value(self, x: Array) -> float:
         """f_i(x)."""

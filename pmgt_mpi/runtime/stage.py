@@ -163,6 +163,8 @@ def make_stage(
                 reference,
             )  # fmt: skip
         constants = _constants(problem, collective)
+    if hasattr(problem, "prepare"):
+        problem.prepare()
     return Stage(
         comm=comm,
         collective=collective,

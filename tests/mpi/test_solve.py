@@ -154,6 +154,28 @@ def test_a_problem_of_the_users_own(comm, together):
         assert result.reference is None
 
 
+class Careful(Huber):
+    """Says in which order it is asked for things."""
+
+    asked: list[str]
+
+    def prepare(self):
+        self.asked = ["prepare"]
+
+    def grad(self, x):
+        self.asked.append("grad")
+        return super().grad(x)
+
+
+def test_what_is_made_once_is_made_before_the_clock_runs(comm, together):
+    problem = Careful(*own_rows(comm))
+    pmgt_mpi.solve(
+        problem, algorithm={"name": "nids", "step_size": 0.1}, steps=2, comm=comm
+    )
+    with together:
+        assert problem.asked == ["prepare", "grad", "grad"]
+
+
 def test_a_problem_without_constants_asks_for_numbers(comm, together):
     A, y = own_rows(comm)
     with together, pytest.raises(AgreedError) as error:

@@ -15,6 +15,13 @@ every_kind = pytest.mark.parametrize("kind", OPTIONS)  # the linear models
 both_layouts = pytest.mark.parametrize("sparse", [False, True], ids=["dense", "csr"])
 
 
+def test_what_was_prepared_is_not_made_again(engine):
+    problem = make_problem("ridge", make_shard(60, 5))
+    problem.prepare()
+    assert problem.Q is not None
+    assert engine.problem(problem).Q is problem.Q
+
+
 @pytest.fixture(scope="module")
 def engine():
     chosen = choose_engine(alone(), "auto")
