@@ -22,7 +22,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from tests.launcher import mpirun
+from tests.launcher import Result, mpirun
 
 METHODS = {"pmgt-katyushax": 40, "pmgt-svrg": 40, "nids": 2000, "pg-extra": 2000}
 """Steps of each: of an epoch, or of one gradient."""
@@ -82,16 +82,22 @@ def measured(folder: Path) -> dict[str, tuple[float, dict[str, float]]]:
     return told
 
 
+def bound(ranks: int, args: list[str], folder: Path) -> Result:
+    """Run on ranks that have a core each: left alone, two may share one for a while."""
+    cores = ("--bind-to", "core")
+    return mpirun(ranks, args, cwd=folder, timeout=120, mpirun_args=cores)
+
+
 def pair(folder: Path, ranks: int, number: int) -> dict[str, tuple[float, float]]:
     """Plan, then run; give the foreseen and the measured seconds of each algorithm."""
     plan = ["-m", "pmgt_mpi.plan", "--config", "config.toml", "--json"]
     plan += ["--ranks", str(ranks)]
     if ranks == 1:
         plan += ["--latency", "1", "--bandwidth", "1"]  # of links that there are not
-    told = mpirun(ranks, plan, cwd=folder, timeout=120).expect(0).stdout
+    told = bound(ranks, plan, folder).expect(0).stdout
     out = f"run-{ranks}-{number}"
     run = ["-m", "pmgt_mpi.run", "--config", "config.toml", "--out", out]
-    mpirun(ranks, run, cwd=folder, timeout=120).expect(0)
+    bound(ranks, run, folder).expect(0)
     took, both = measured(folder / out), {}
     for one in json.loads(told)["algorithms"]:
         price, (seconds, spent) = one["seconds_of"], took[one["algorithm"]]
