@@ -111,6 +111,11 @@ def choices(experiments: Sequence[Experiment], sweep: Sweep) -> list[str]:
         f"{SLACK:g} times the best so far, and",
         f"  the {sweep.finalists} best run with {len(sweep.seeds)} seeds: who is best "
         "in its worst run has won (`scripts/paper/sweep.toml`).",
+        "  Pilots shaped these rules: with gradients alone as the cost b went to a few "
+        "rows and rounds to hundreds of thousands;",
+        "  and after a look at runs of seed 1, where methods tuned on other graphs, or "
+        "by the median of few runs, diverged, the",
+        "  graph was fixed and the worst run made to count.",
         f"- **Budgets**: {_steps(run)}, and at most {seconds:g} s of its own clock,",
         f"  for each method: {_capped(experiments)}.",
         "- **F\\***: computed at set-up to machine precision; the paper takes the "
