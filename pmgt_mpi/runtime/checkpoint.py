@@ -13,29 +13,20 @@ whoever is killed and whatever the disk does.
 
 from __future__ import annotations
 
-import hashlib
-import json
-import os
 import shutil
 from collections.abc import Iterator
-from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from pmgt_mpi.cache import replacing
 from pmgt_mpi.collective import AgreedError, Collective
 from pmgt_mpi.errors import DiskError
 from pmgt_mpi.runtime import statefile
 from pmgt_mpi.runtime.execute import Finished
 from pmgt_mpi.runtime.folder import RunFolder, cannot_write
-from pmgt_mpi.runtime.statefile import DamagedError, Numbers, Seal
-
-SCHEMA = 1
-"""Version of the layout; a checkpoint of another one is refused."""
+from pmgt_mpi.runtime.manifest import MANIFEST, Manifest, sync_folder
+from pmgt_mpi.runtime.statefile import Numbers, Seal
 
 FOLDER = "checkpoint"
-MANIFEST = "manifest.json"
 KEPT = 2
 
 
@@ -43,106 +34,6 @@ class DiskFullError(AgreedError):
     """A checkpoint that could not be written; all agents know, and end together."""
 
     exit_code = 1
-
-
-@dataclass(frozen=True)
-class Manifest:
-    """What a checkpoint consists of, and what it is a checkpoint of.
-
-    Attributes
-    ----------
-    number
-        Of the checkpoint; later ones have higher numbers.
-    algorithm, step
-        Position in the list of algorithms, and the steps that it has done.
-    metrics
-        Length and checksum of metrics.jsonl at that moment.
-    agents, finished
-        Seals of the agents' files, and of those of algorithms that are done.
-    facts
-        What a run that goes on must have in common with this one.
-    machines
-        CPU and libraries of every agent: others may give other last bits.
-    """
-
-    number: int
-    algorithm: int
-    step: int
-    metrics: tuple[int, str]
-    agents: list[Seal]
-    finished: list[Seal]
-    facts: Numbers
-    machines: list[Numbers]
-
-    def write(self, folder: Path) -> None:
-        """Write the manifest into the checkpoint's folder."""
-        content = {
-            "schema": SCHEMA,
-            "written": datetime.now(UTC).isoformat(timespec="seconds"),
-            "number": self.number,
-            "algorithm": self.algorithm,
-            "step": self.step,
-            "metrics": list(self.metrics),
-            "agents": [seal.plain() for seal in self.agents],
-            "finished": [seal.plain() for seal in self.finished],
-            "facts": self.facts,
-            "machines": self.machines,
-        }
-        sealed = {"content": content, "blake2b": _digest(content)}
-        with replacing(folder / MANIFEST) as part:
-            part.write_text(json.dumps(sealed, indent=1))
-        sync_folder(folder)
-
-    @classmethod
-    def read(cls, folder: Path) -> Manifest:
-        """Read the manifest of a checkpoint.
-
-        Raises
-        ------
-        DamagedError
-            If it is not what was written.
-        """
-        path = folder / MANIFEST
-        try:
-            sealed = json.loads(path.read_bytes())
-            content = sealed["content"]
-            whole = sealed["blake2b"] == _digest(content)
-            whole = whole and content["number"] == int(folder.name)
-        except OSError as error:
-            raise DamagedError(f"{path} cannot be read: {error.strerror}") from None
-        except (ValueError, LookupError, TypeError):
-            whole = False
-        if not whole:
-            raise DamagedError(f"{path} is not what was written")
-        if content["schema"] != SCHEMA:
-            raise DamagedError(
-                f"{path} has layout {content['schema']}, and this version reads "
-                f"{SCHEMA}"
-            )
-        return cls(
-            number=content["number"],
-            algorithm=content["algorithm"],
-            step=content["step"],
-            metrics=(content["metrics"][0], content["metrics"][1]),
-            agents=[Seal(**seal) for seal in content["agents"]],
-            finished=[Seal(**seal) for seal in content["finished"]],
-            facts=content["facts"],
-            machines=content["machines"],
-        )
-
-
-def _digest(content: Any) -> str:
-    text = json.dumps(content, sort_keys=True)
-    return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
-
-
-def sync_folder(folder: Path) -> None:
-    """Put the names of a folder's files on the disk."""
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def numbered(run: Path) -> list[tuple[int, Path]]:

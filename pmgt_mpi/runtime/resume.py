@@ -14,8 +14,6 @@ from pmgt_mpi.errors import UserError
 from pmgt_mpi.runtime import statefile
 from pmgt_mpi.runtime.checkpoint import (
     FOLDER,
-    MANIFEST,
-    Manifest,
     agent_file,
     complete,
     unpack_finished,
@@ -23,6 +21,7 @@ from pmgt_mpi.runtime.checkpoint import (
 from pmgt_mpi.runtime.execute import Finished
 from pmgt_mpi.runtime.folder import RunFolder
 from pmgt_mpi.runtime.keeper import Saved
+from pmgt_mpi.runtime.manifest import MANIFEST, Manifest
 from pmgt_mpi.runtime.plan import Plan
 from pmgt_mpi.runtime.statefile import DamagedError
 

@@ -13,7 +13,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from pmgt_mpi.runtime.checkpoint import Manifest
+from pmgt_mpi.runtime.manifest import Manifest
 from tests.launcher import start_mpirun
 from tests.support.resuming import (
     LONG,
