@@ -93,13 +93,23 @@ def test_a_second_signal_ends_at_once_although_the_rank_is_blocked_in_mpi(tmp_pa
 
 
 def test_term_on_plain_mpirun_tears_nothing(whole, tmp_path):
-    every = ("--set", "checkpoint.minutes=0.001")
-    with begin(tmp_path, *NO_CADENCE, *every) as job:
+    with begin(tmp_path) as job:
         wait_for(job, lambda: checkpoint_number(tmp_path) >= 6)
         job.signal(signal.SIGTERM)
         assert job.wait(10).returncode != 0
     resume(tmp_path).expect(0)
     assert_same(whole, tmp_path / "out")
+
+
+def test_checkpoints_are_written_by_the_clock_too(tmp_path):
+    minutes = ("--set", "checkpoint.minutes=0.005")
+    with begin(tmp_path, *NO_CADENCE, *FOREVER, *minutes) as job:
+        wait_for(job, lambda: checkpoint_number(tmp_path) >= 3)
+        os.kill(ranks_of(job)[1], signal.SIGKILL)
+        assert job.wait(10).returncode != 0
+    number = checkpoint_number(tmp_path)
+    again = resume(tmp_path, "--max-seconds", "2").expect(INTERRUPTED)
+    assert f"from checkpoint {number}: algorithm 1, step " in again.stdout
 
 
 def test_a_signal_during_the_set_up_ends_at_once(tmp_path):
