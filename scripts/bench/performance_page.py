@@ -134,8 +134,7 @@ def rounds(results: Results, verdicts: Verdicts) -> str:
         "C function a mix, without clock,\ncounters and copies of the vector.\n\n"
         + table(head, rows)
         + "\nOf a missed target *least* shows what lies in those calls; the rest is "
-        "the clock, the counters and two\ncopies of the vector. At m = 8 four ranks "
-        "share a core: what each of them does in Python is paid for\nfour times.\n"
+        "the clock, the counters and two\ncopies of the vector.\n"
     )
 
 

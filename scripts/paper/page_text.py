@@ -111,6 +111,8 @@ def choices(experiments: Sequence[Experiment], sweep: Sweep) -> list[str]:
         f"{SLACK:g} times the best so far, and",
         f"  the {sweep.finalists} best run with {len(sweep.seeds)} seeds: who is best "
         "in its worst run has won (`scripts/paper/sweep.toml`).",
+        "  A grid that moves runs more trials than one that stays: PMGT-KatyushaX's, "
+        "which has the momentum too, moved most.",
         "  Pilots shaped these rules: with gradients alone as the cost b went to a few "
         "rows and rounds to hundreds of thousands;",
         "  and after a look at runs of seed 1, where methods tuned on other graphs, or "
