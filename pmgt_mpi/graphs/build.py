@@ -10,17 +10,12 @@ import numpy as np
 
 from pmgt_mpi.errors import UserError
 from pmgt_mpi.graphs import TOPOLOGIES, WEIGHTS
-from pmgt_mpi.graphs.checks import (
-    check_edges,
-    checked_spectrum,
-    checked_symmetric,
-)
 from pmgt_mpi.graphs.closed_forms import CLOSED_FORMS
+from pmgt_mpi.graphs.gossip_matrix import GossipMatrix
 from pmgt_mpi.graphs.laplacian import Laplacian
 from pmgt_mpi.graphs.links import Graph
-from pmgt_mpi.graphs.matrix import as_matrix, read_matrix
 from pmgt_mpi.graphs.network import Network
-from pmgt_mpi.graphs.spectrum import Extremes, Matrix
+from pmgt_mpi.graphs.spectrum import Extremes
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -58,13 +53,12 @@ def build_network(
             )
         spread = WEIGHTS.load(weights)
         if m == 1:
-            W, spectrum = as_matrix(np.ones((1, 1)), weights), Extremes(0.0, 0.0)
+            W, spectrum = Laplacian(graph).identity_minus(0.0), Extremes(0.0, 0.0)
         else:
             W, spectrum = spread(Laplacian(graph, known))
         weights_name = weights
     else:
         W, spectrum, weights_name = _given_weights(m, graph, weights)
-    W.sort_indices()
     return Network(
         W=W,
         topology=topology_name,
@@ -101,9 +95,15 @@ def _graph(
 
 def _given_weights(
     m: int, graph: Graph | None, weights: Path | Any
-) -> tuple[Matrix, Extremes, str]:
+) -> tuple[GossipMatrix, Extremes, str]:
     """Give a W from outside after all checks, its spectrum and its name."""
+    from pmgt_mpi.graphs.checks import (
+        check_edges,
+        checked_spectrum,
+        checked_symmetric,
+    )
     from pmgt_mpi.graphs.given import simple_graph, support
+    from pmgt_mpi.graphs.matrix import as_matrix, read_matrix
 
     if isinstance(weights, Path):
         W, where, name = read_matrix(weights), str(weights), weights.name
@@ -120,4 +120,4 @@ def _given_weights(
     if graph is not None:
         check_edges(W, graph, where)
     simple_graph(support(W), where)
-    return W, checked_spectrum(W, where), name
+    return GossipMatrix.of(W), checked_spectrum(W, where), name

@@ -6,7 +6,6 @@ import numpy as np
 from scipy import sparse
 
 from pmgt_mpi.errors import UserError
-from pmgt_mpi.graphs.laplacian import identity_minus
 from pmgt_mpi.graphs.links import Graph
 from pmgt_mpi.graphs.spectrum import Extremes, Matrix, extremes
 
@@ -68,7 +67,7 @@ def checked_spectrum(W: Matrix, where: str) -> Extremes:
     """
     if W.shape[0] == 1:
         return Extremes(0.0, 0.0)
-    mu_2, mu_max = extremes(identity_minus(W))
+    mu_2, mu_max = extremes(_identity_minus(W))
     if mu_2 <= SPECTRAL_TOLERANCE:
         raise UserError(
             f"{where}: W has an eigenvalue {1 - mu_2:.15g} besides the 1 of consensus; "
@@ -80,3 +79,7 @@ def checked_spectrum(W: Matrix, where: str) -> Extremes:
             "use (I + W) / 2, or smaller weights"
         )
     return Extremes(1 - mu_max, 1 - mu_2)
+
+
+def _identity_minus(W: Matrix) -> Matrix:
+    return (sparse.diags_array(np.ones(W.shape[0])) - W).tocsr()

@@ -2,34 +2,32 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pmgt_mpi.graphs.gossip_matrix import GossipMatrix
 from pmgt_mpi.graphs.neighbourhood import Neighbourhood
-from pmgt_mpi.graphs.spectrum import Matrix
 
 PSD_TOLERANCE = 1e-12
 """A λ_min above minus this counts as 0."""
 
 
-@dataclass(frozen=True)
-class Network:
+class Network(NamedTuple):
     """The gossip matrix and its spectrum. It lives on agent 0 alone.
 
     Attributes
     ----------
     W
-        The gossip matrix, CSR with sorted columns: symmetric, W1 = 1, spectrum in
-        (−1, 1], eigenvalue 1 simple.
+        The gossip matrix: symmetric, W1 = 1, spectrum in (−1, 1], eigenvalue 1 simple.
     topology, weights
         Names of what they were built from, for the log.
     lambda_2, lambda_min
         Second largest and smallest eigenvalue; both 0 for a single agent.
     """
 
-    W: Matrix
+    W: GossipMatrix
     topology: str
     weights: str
     lambda_2: float
@@ -38,17 +36,17 @@ class Network:
     @property
     def agents(self) -> int:
         """Number of agents, m."""
-        return int(self.W.shape[0])
+        return self.W.agents
 
     @property
     def edges(self) -> int:
         """Number of edges: messages go both ways where W_ij ≠ 0, and nowhere else."""
-        return int(self.degrees.sum()) // 2
+        return self.W.columns.size // 2
 
     @property
     def degrees(self) -> NDArray[np.int64]:
         """Number of neighbours of each agent."""
-        return np.diff(self.W.indptr) - (self.W.diagonal() != 0)  # type: ignore[no-any-return]
+        return self.W.degrees
 
     @property
     def psd(self) -> bool:
@@ -58,27 +56,23 @@ class Network:
     @property
     def nonnegative(self) -> bool:
         """Whether W_ij ≥ 0, which the paper's definition adds."""
-        return bool(np.all(self.W.data >= 0))
+        return bool(np.all(self.W.weights >= 0) and np.all(self.W.own >= 0))
 
     def edge_list(self) -> list[tuple[int, int]]:
         """Give the edges as pairs i < j, in increasing order."""
-        entries = self.W.tocoo()
-        above = entries.row < entries.col
-        return list(
-            zip(entries.row[above].tolist(), entries.col[above].tolist(), strict=True)
-        )
+        rows, columns = self.W.rows, self.W.columns
+        above = rows < columns
+        return list(zip(rows[above].tolist(), columns[above].tolist(), strict=True))
 
     def neighbourhood(self, agent: int) -> Neighbourhood:
         """Give what one agent keeps: its row of W, and the spectrum."""
-        row = slice(self.W.indptr[agent], self.W.indptr[agent + 1])
-        columns, values = self.W.indices[row], self.W.data[row]
-        others = columns != agent
+        row = slice(self.W.starts[agent], self.W.starts[agent + 1])
         return Neighbourhood(
             agent=agent,
             agents=self.agents,
-            neighbours=tuple(columns[others].tolist()),
-            weights=values[others],
-            own_weight=float(values[~others].sum()),
+            neighbours=tuple(self.W.columns[row].tolist()),
+            weights=self.W.weights[row].copy(),  # and does not keep all of W
+            own_weight=float(self.W.own[agent]),
             lambda_2=self.lambda_2,
             lambda_min=self.lambda_min,
         )

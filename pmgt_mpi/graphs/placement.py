@@ -70,8 +70,8 @@ def place(
 def crossing(network: Network, hosts: Sequence[object]) -> int:
     """Count the edges whose ends, agents, sit on different hosts."""
     _, numbers = np.unique([str(host) for host in hosts], return_inverse=True)
-    entries = network.W.tocoo()
-    return int(np.count_nonzero(numbers[entries.row] != numbers[entries.col])) // 2
+    ends = numbers[network.W.rows], numbers[network.W.columns]
+    return int(np.count_nonzero(ends[0] != ends[1])) // 2
 
 
 def host_of(blocks: Blocks) -> list[int]:
@@ -109,7 +109,7 @@ def _candidates(network: Network, sizes: list[int], rows: object) -> Iterator[Bl
 
     from pmgt_mpi.graphs.given import support
 
-    graph = support(network.W)
+    graph = support(network.W.csr())
     walk = list(nx.dfs_preorder_nodes(graph, 0))  # along a cycle, as two-neighbours are
     narrow = list(nx.utils.reverse_cuthill_mckee_ordering(graph))
     narrow = narrow[narrow.index(0) :] + narrow[: narrow.index(0)]

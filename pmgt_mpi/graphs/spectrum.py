@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 Matrix = Any
 """A scipy.sparse.csr_array of float64 (scipy has no types)."""
@@ -125,6 +124,8 @@ def shift_invert_smallest(M: Matrix) -> float | None:
 
 def shift_invert_largest(M: Matrix) -> float:
     """Largest eigenvalue of M, from the inverse of (upper bound)·I − M."""
+    from scipy import sparse
+
     m = M.shape[0]
     # Gershgorin's bound is attained on even rings: a little above it.
     bound = float(abs(M).sum(axis=1).max()) * (1 + 1e-12)

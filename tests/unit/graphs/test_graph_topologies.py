@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from pmgt_mpi.errors import UserError
-from pmgt_mpi.graphs import TOPOLOGIES
+from pmgt_mpi.graphs import TOPOLOGIES, WEIGHTS
 from pmgt_mpi.graphs.fixed import sides
 
 
@@ -250,13 +250,18 @@ def test_tables_and_neighbourhood_import_nothing_heavy() -> None:
     assert subprocess.run([sys.executable, "-c", code], timeout=60).returncode == 0
 
 
-def test_a_named_graph_without_chance_needs_no_networkx() -> None:
+@pytest.mark.parametrize("weights", WEIGHTS)
+def test_a_named_graph_without_chance_needs_numpy_alone(weights: str) -> None:
     code = (
         "import sys, numpy as np\n"
         "from pmgt_mpi.graphs.build import build_network\n"
         "from pmgt_mpi.graphs.placement import place\n"
-        "network = build_network(6, np.random.default_rng(1), topology='torus')\n"
+        "network = build_network(\n"
+        "    6, np.random.default_rng(1), topology='torus', weights=sys.argv[1]\n"
+        ")\n"
         "place(network, ['here'] * 6, 'auto')\n"
-        "sys.exit('networkx' in sys.modules)"
+        "network.neighbourhood(0)\n"
+        "sys.exit(bool({'scipy', 'networkx'} & set(sys.modules)))"
     )
-    assert subprocess.run([sys.executable, "-c", code], timeout=60).returncode == 0
+    command = [sys.executable, "-c", code, weights]
+    assert subprocess.run(command, timeout=60).returncode == 0
