@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from math import ceil, inf, sqrt
-from typing import Any, ClassVar, Protocol, Self
+from typing import Any, ClassVar, NamedTuple, Protocol, Self
 
 from numpy.typing import NDArray
 
@@ -17,8 +16,7 @@ from pmgt_mpi.problems.base import Constants
 Array = NDArray[Any]
 
 
-@dataclass(frozen=True)
-class Setting:
+class Setting(NamedTuple):
     """What parameters may depend on: the problem, the network and the budget.
 
     Attributes

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 
-@dataclass(frozen=True)
-class Cost:
+class Cost(NamedTuple):
     """What one step costs an agent, as formulas in the method's own letters.
 
     The letters are n (the agent's rows), b (batch_size), M (mix_rounds) and further
@@ -34,8 +32,7 @@ class Cost:
     vectors: int = 1
 
 
-@dataclass(frozen=True)
-class Traits:
+class Traits(NamedTuple):
     """What is known of a method before it runs.
 
     Attributes

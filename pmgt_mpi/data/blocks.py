@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from fractions import Fraction
 from itertools import accumulate
 
 from pmgt_mpi.errors import UserError
@@ -18,12 +17,15 @@ def block_sizes(
     enough for all, nobody gets none.
     """
     if shares is None:
-        shares = [1] * agents
+        each, more = divmod(total, agents)
+        return [each + (agent < more) for agent in range(agents)]
     if len(shares) != agents or not all(0 < share < float("inf") for share in shares):
         raise UserError(
             f"data.shares = {list(shares)} for {agents} agents; expected one positive "
             "number for each agent"
         )
+    from fractions import Fraction
+
     exact = [Fraction(share) for share in shares]
     whole = sum(exact)
     quotas = [total * share / whole for share in exact]

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import socket
+import platform
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 from pmgt_mpi.collective import AgreedError, Collective
 from pmgt_mpi.engine import BuildError
@@ -17,8 +16,7 @@ Asked = Literal["auto", "python", "compiled"]
 _NAMES: list[str] = list(get_args(Asked))
 
 
-@dataclass(frozen=True)
-class Engine:
+class Engine(NamedTuple):
     """What runs the gossip rounds and the minibatch products.
 
     Attributes
@@ -78,7 +76,7 @@ def choose_engine(collective: Collective, asked: Asked) -> Engine:
     if asked == "python":
         return PYTHON
     agent = collective.agent
-    hosts = collective.gather(socket.gethostname())
+    hosts = collective.gather(platform.node())
     first = hosts.index(hosts[agent])
 
     def make() -> Any:

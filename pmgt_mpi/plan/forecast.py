@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import resource
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import ceil
 from typing import Any
 
@@ -79,7 +79,7 @@ def take_sample(plan: Plan, ranks: int, engine: Engine, comm: Any) -> Sample:
     base_bytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
     source = plan.data.source
     rows, path = source.options.get("rows"), str(source.options.get("path", ""))
-    alone = replace(plan, data=replace(plan.data, shares=None))
+    alone = plan._replace(data=plan.data._replace(shares=None))
     if rows is not None and rows < ranks:
         raise UserError(
             f"--ranks {ranks}: [data] has {rows} rows, fewer than one an agent"
@@ -87,9 +87,8 @@ def take_sample(plan: Plan, ranks: int, engine: Engine, comm: Any) -> Sample:
     if rows is not None:
         n = ceil(rows / ranks)
         options = {**source.options, "rows": n}
-        alone = replace(
-            alone, data=replace(alone.data, source=replace(source, options=options))
-        )
+        own = alone.data._replace(source=source._replace(options=options))
+        alone = alone._replace(data=own)
     collective = Collective(MPI.COMM_SELF)
     shard = shard_of(alone, collective)
     if rows is None:
@@ -102,17 +101,17 @@ def take_sample(plan: Plan, ranks: int, engine: Engine, comm: Any) -> Sample:
         MPI.COMM_SELF, collective, network, problem, plan.regularizer.make(),
         np.zeros(problem.shape, plan.dtype), lambda *_: None,
     )  # fmt: skip
-    return Sample(replace(stage, comm=comm), n, shard.nbytes, base_bytes, engine)
+    return Sample(stage._replace(comm=comm), n, shard.nbytes, base_bytes, engine)
 
 
 def _ring(plan: Plan) -> Plan:
     """The plan with a network that one agent can have."""
     part = Part("ring", "pmgt_mpi.graphs.fixed:ring")
     weights = Part("laplacian", "pmgt_mpi.graphs.weights:laplacian")
-    network = replace(
-        plan.network, topology=part, file=None, weights=weights, weights_file=None
+    network = plan.network._replace(
+        topology=part, file=None, weights=weights, weights_file=None
     )
-    return replace(plan, network=network)
+    return plan._replace(network=network)
 
 
 def resolved(

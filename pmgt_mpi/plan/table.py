@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from pmgt_mpi.errors import UserError
 from pmgt_mpi.gossip.polynomials import rounds_for
 from pmgt_mpi.graphs import TOPOLOGIES
@@ -30,7 +28,8 @@ def table(plan: Plan, cluster: Cluster, contraction: float, sample: Sample) -> s
     ]
     for graph in GRAPHS:
         part = Part(graph, TOPOLOGIES[graph])
-        own = replace(plan, network=replace(plan.network, topology=part, file=None))
+        network = plan.network._replace(topology=part, file=None)
+        own = plan._replace(network=network)
         for m in AGENTS:
             network = network_of(own, m)
             degree, gap = int(network.degrees.max()), 1 - network.lambda_2

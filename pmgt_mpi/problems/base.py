@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from numpy.typing import NDArray
 
 Array = NDArray[Any]
 
 
-@dataclass(frozen=True)
-class Constants:
+class Constants(NamedTuple):
     """What the theory knows of a problem (the paper's Preliminaries).
 
     Attributes

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,8 +24,7 @@ SINGULAR = 1e-12
 """Multiple of L that is added to H, which may be singular."""
 
 
-@dataclass(frozen=True)
-class Point:
+class Point(NamedTuple):
     """A vector u, and what Newton's method needs there.
 
     Attributes
@@ -47,8 +45,7 @@ class Point:
     envelope: float
 
 
-@dataclass(frozen=True)
-class CompositeQuadratic:
+class CompositeQuadratic(NamedTuple):
     """q(u) + psi(u) with q(u) = ⟨g, u − x⟩ + ½ (u − x)ᵀH(u − x), u a vector.
 
     u is a minimiser where u = prox(u − t∇q(u)). Newton's method on this equation is

@@ -13,8 +13,8 @@ conclusion, F(x*_ε) − F* ≤ ε/2. The other half of ε is left to the algori
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from math import sqrt
+from typing import NamedTuple
 
 import numpy as np
 
@@ -30,8 +30,7 @@ CLOSE = 1.01
 """ε_f is found to within one per cent from below: it is a choice, not a measurement."""
 
 
-@dataclass(frozen=True)
-class Accuracy:
+class Accuracy(NamedTuple):
     """The accuracy F(x) − F* ≤ ε that is wanted.
 
     Attributes
@@ -107,8 +106,7 @@ def allowed(epsilon: float, norm: float) -> float:
     return epsilon / max(1.0, norm**2)
 
 
-@dataclass(frozen=True)
-class Search:
+class Search(NamedTuple):
     """The bisection for ε_f; every method is collective.
 
     Attributes
@@ -149,7 +147,7 @@ class Search:
             self.regularizer,
             self.collective,
             self.weight,
-            replace(self.constants, L=self.constants.L + epsilon_f),
+            self.constants._replace(L=self.constants.L + epsilon_f),
         )
         assert found is not None  # F itself has a reference, so this has one
         gap = suboptimality(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -82,8 +81,7 @@ class PlusSquare:
             len(rows) * self.epsilon * n / sum(rows) for n in (min(rows), max(rows))
         )
         l1 = c.l1 + high
-        return replace(
-            c,
+        return c._replace(
             L=c.L + self.epsilon,
             l1=l1,
             l2=max(l1, c.l2 - low),

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,8 +24,7 @@ ROUNDING = 1e-15
 """Relative residual that a model's minimiser need not go below."""
 
 
-@dataclass(frozen=True)
-class Point:
+class Point(NamedTuple):
     """A point x with F(x), ∇f(x), and the norm of the gradient mapping, relative."""
 
     x: Array
@@ -35,8 +33,7 @@ class Point:
     residual: float
 
 
-@dataclass(frozen=True)
-class ProximalNewton:
+class ProximalNewton(NamedTuple):
     """x ← x + α(u − x), u = argmin ⟨∇f(x), u − x⟩ + ½(u − x)ᵀ∇²f(x)(u − x) + psi(u).
 
     α is 1 where that halves the residual, or else the first of 1, ½, ¼ … that brings

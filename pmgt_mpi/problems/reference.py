@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pmgt_mpi.collective import Collective
 from pmgt_mpi.problems.base import Constants, Problem
-from pmgt_mpi.problems.fista import fista
 from pmgt_mpi.problems.leader import led_by_first
 from pmgt_mpi.problems.mean_function import MeanFunction
-from pmgt_mpi.problems.proximal_newton import ProximalNewton
 from pmgt_mpi.problems.spectrum import DENSE_LIMIT
 from pmgt_mpi.regularizers.base import Regularizer
 
@@ -28,8 +25,7 @@ FISTA_TOLERANCE = 1e-13
 """Relative residual aimed at where d is too large for Newton's method."""
 
 
-@dataclass(frozen=True)
-class Reference:
+class Reference(NamedTuple):
     """A minimiser, and how good it is.
 
     Attributes
@@ -84,6 +80,10 @@ def minimise(
         return f.hessian(x) if what == "hessian" else f.value_and_grad(x)
 
     def solve(ask: Callable[..., Any]) -> Array:
+        # Only agent 0 comes here, and imports the solvers.
+        from pmgt_mpi.problems.fista import fista
+        from pmgt_mpi.problems.proximal_newton import ProximalNewton
+
         zero = np.zeros(problem.shape)
         start = np.array(regularizer.prox(zero, 1 / L))
         origin = float(np.linalg.norm(ask("gradient", zero)[1]))

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,8 +18,7 @@ DENSE_LIMIT = 2048
 """Largest d for which a d × d matrix is made."""
 
 
-@dataclass(frozen=True)
-class Spectrum:
+class Spectrum(NamedTuple):
     """Eigenvalues of a positive semidefinite matrix: λ_1 ≥ λ_2 ≥ … ≥ λ_d ≥ 0.
 
     Attributes

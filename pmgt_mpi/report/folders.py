@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-import socket
+import platform
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
@@ -160,7 +160,7 @@ def read_run(path: Path) -> Run:
 def was_killed(meta: dict[str, Any]) -> bool:
     """Whether agent 0 of a run ran on this host and is there no more."""
     pid = meta.get("pid")
-    if pid is None or meta["hosts"][0] != socket.gethostname():
+    if pid is None or meta["hosts"][0] != platform.node():
         return False
     try:
         os.kill(pid, 0)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -56,7 +55,7 @@ def build_stage(plan: Plan, world: Any) -> Stage:
         comm, collective, network, problem, regularizer, x0, find_reference,
         plan.accuracy,
     )  # fmt: skip
-    return replace(stage, data=shard.digest())
+    return stage._replace(data=shard.digest())
 
 
 def check_magnitude(shard: Shard) -> None:

@@ -5,8 +5,6 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-import traceback
-from dataclasses import asdict
 from typing import Any
 
 from mpi4py import MPI
@@ -78,6 +76,8 @@ def _end_job(world: Any, agent: int, error: BaseException) -> None:
     elif isinstance(error, MemoryError):
         lines.append(f"not enough memory: {error}; take less data, or more ranks\n")
     else:
+        import traceback
+
         lines.append(f"{type(error).__name__}: {error}\n")
         lines += traceback.format_exception(error)
     sys.stderr.write("".join(lines))
@@ -130,9 +130,9 @@ def _run(options: argparse.Namespace, world: Any, sentry: Sentry) -> int:
                 "config": str(config_of(options).resolve()),
                 "resumed": going.history,
                 "setup_seconds": time.perf_counter() - start,
-                "network": asdict(stage.network),
+                "network": stage.network._asdict(),
                 "neighbours": neighbours,
-                "constants": stage.constants and asdict(stage.constants),
+                "constants": stage.constants and stage.constants._asdict(),
                 "epsilon_f": stage.epsilon_f,
                 "rows": stage.rows,
                 "reference_residual": stage.reference and stage.reference.residual,

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import platform
 import resource
-import socket
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import asdict
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,8 +29,7 @@ from pmgt_mpi.runtime.theory_bound import theory_bound
 Array = NDArray[Any]
 
 
-@dataclass(frozen=True)
-class Finished:
+class Finished(NamedTuple):
     """One algorithm's run, as agent 0 tells of it.
 
     Attributes
@@ -238,7 +237,7 @@ def _bills(
     bill = {
         "algorithm": label,
         "agent": collective.agent,
-        "host": socket.gethostname(),
+        "host": platform.node(),
         "compute_seconds": clock.seconds - gossip.seconds,
         "comm_seconds": gossip.seconds,
         "evaluation_seconds": evaluator.evaluation.seconds,

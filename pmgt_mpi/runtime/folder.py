@@ -1,8 +1,10 @@
-"""The run folder: what a run leaves behind, written by agent 0 alone."""
+"""The run folder: what a run leaves behind, written by agent 0 alone.
+
+Every rank imports this module: what a file is written with is imported when it is.
+"""
 
 from __future__ import annotations
 
-import csv
 import errno
 import fcntl
 import hashlib
@@ -10,7 +12,6 @@ import io
 import json
 import math
 import os
-import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -18,7 +19,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import tomli_w
 
 from pmgt_mpi.cache import replacing
 from pmgt_mpi.errors import DiskError, UserError
@@ -119,10 +119,14 @@ class RunFolder:
 
     def write_toml(self, name: str, content: dict[str, Any]) -> None:
         """Write a TOML file in one piece."""
+        import tomli_w
+
         self._replace(name, tomli_w.dumps(content).encode())
 
     def write_csv(self, name: str, rows: list[dict[str, Any]]) -> None:
         """Write a table with a header, in one piece."""
+        import csv
+
         text = io.StringIO(newline="")
         writer = csv.DictWriter(text, rows[0])
         writer.writeheader()
@@ -131,6 +135,8 @@ class RunFolder:
 
     def write_solutions(self, solutions: dict[str, Any]) -> None:
         """Write the arrays of solution.npz, in one piece."""
+        import zipfile
+
         # As numpy.savez does it, whose own parameters' names no array could have.
         with (
             self._writing("solution.npz"),

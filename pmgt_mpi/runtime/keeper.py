@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, fields
 from math import inf
 from time import monotonic
-from typing import Any
+from typing import Any, NamedTuple
 
 from pmgt_mpi.agent import Agent
 from pmgt_mpi.errors import UserError
@@ -26,8 +26,7 @@ MARGIN = 0.5
 """Seconds before a wall-clock limit that are left for the results."""
 
 
-@dataclass(frozen=True)
-class Saved:
+class Saved(NamedTuple):
     """What a checkpoint holds of one agent."""
 
     step: int

@@ -9,10 +9,9 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from pmgt_mpi.cache import replacing
 from pmgt_mpi.runtime.statefile import DamagedError, Numbers, Seal
@@ -23,8 +22,7 @@ SCHEMA = 1
 MANIFEST = "manifest.json"
 
 
-@dataclass(frozen=True)
-class Manifest:
+class Manifest(NamedTuple):
     """What a checkpoint consists of, and what it is a checkpoint of.
 
     Attributes

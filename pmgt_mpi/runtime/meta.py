@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import platform
-import socket
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
@@ -43,7 +42,7 @@ def circumstances() -> dict[str, Any]:
 
 def place() -> tuple[str, frozenset[int]]:
     """Host of this rank, and the cores that it may use there."""
-    return socket.gethostname(), usable_cores()
+    return platform.node(), usable_cores()
 
 
 def commit(repository: Path) -> str | None:

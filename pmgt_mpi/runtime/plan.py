@@ -6,8 +6,7 @@ reader nor a config library.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from pmgt_mpi.registry import import_object
 
@@ -15,8 +14,7 @@ if TYPE_CHECKING:
     from pmgt_mpi.problems.general_convex import Accuracy
 
 
-@dataclass(frozen=True)
-class Part:
+class Part(NamedTuple):
     """Something registered, and its options: ``kind = "ring"`` and what belongs to it.
 
     Attributes
@@ -31,7 +29,7 @@ class Part:
 
     name: str
     address: str
-    options: dict[str, Any] = field(default_factory=dict)
+    options: dict[str, Any] = {}  # noqa: RUF012 (nobody changes it)
 
     def load(self) -> Any:
         """Import what the name stands for."""
@@ -42,8 +40,7 @@ class Part:
         return self.load()(*arguments, **self.options)
 
 
-@dataclass(frozen=True)
-class NetworkPlan:
+class NetworkPlan(NamedTuple):
     """Section [network]: a topology or a file; weights or a matrix in a file.
 
     Without a seed of its own it has the run's.
@@ -58,8 +55,7 @@ class NetworkPlan:
     seed: int | None = None
 
 
-@dataclass(frozen=True)
-class DataPlan:
+class DataPlan(NamedTuple):
     """Section [data]; without a seed of its own it has the run's."""
 
     source: Part
@@ -70,8 +66,7 @@ class DataPlan:
     seed: int | None = None
 
 
-@dataclass(frozen=True)
-class AlgorithmPlan:
+class AlgorithmPlan(NamedTuple):
     """One of [[algorithm]].
 
     Attributes
@@ -94,24 +89,21 @@ class AlgorithmPlan:
     evaluate_every: int
 
 
-@dataclass(frozen=True)
-class Stop:
+class Stop(NamedTuple):
     """Section [stop], without the steps, which each algorithm may have of its own."""
 
     relative_suboptimality: float | None = None
     seconds: float | None = None
 
 
-@dataclass(frozen=True)
-class CheckpointPlan:
+class CheckpointPlan(NamedTuple):
     """Section [checkpoint]: a checkpoint after so many steps, or so many minutes."""
 
     steps: int = 0
     minutes: float = 10.0
 
 
-@dataclass(frozen=True)
-class Plan:
+class Plan(NamedTuple):
     """A whole run."""
 
     name: str
@@ -128,5 +120,5 @@ class Plan:
     algorithms: list[AlgorithmPlan]
     accuracy: Accuracy | None = None
     theory_bound: bool = False
-    checkpoint: CheckpointPlan = field(default_factory=CheckpointPlan)
+    checkpoint: CheckpointPlan = CheckpointPlan()
     timeout: float = 600.0

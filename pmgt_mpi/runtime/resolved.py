@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -49,7 +48,7 @@ def resolved_config(plan: Plan) -> dict[str, Any]:
         },
         "problem": {
             **_named("kind", plan.problem),
-            **(asdict(plan.accuracy) if plan.accuracy else {}),
+            **(plan.accuracy._asdict() if plan.accuracy else {}),
         },
         "regularizer": _named("kind", plan.regularizer),
         "stop": {
@@ -62,7 +61,7 @@ def resolved_config(plan: Plan) -> dict[str, Any]:
             "reference": plan.reference,
             "theory_bound": plan.theory_bound,
         },
-        "checkpoint": asdict(plan.checkpoint),
+        "checkpoint": plan.checkpoint._asdict(),
     }
     sections = {name: _given(section) for name, section in sections.items()}
     sections["algorithm"] = [

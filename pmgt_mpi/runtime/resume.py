@@ -5,9 +5,8 @@ from __future__ import annotations
 import argparse
 import json
 import re
-from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from pmgt_mpi.collective import Collective
 from pmgt_mpi.errors import UserError
@@ -30,8 +29,7 @@ UNTOUCHED = {"metrics.jsonl", "config.toml", "meta.json"}
 """Files of a run that was ended before its first checkpoint."""
 
 
-@dataclass(frozen=True)
-class Earlier:
+class Earlier(NamedTuple):
     """A run that is gone on with, as agent 0 has found it.
 
     Attributes
@@ -192,8 +190,7 @@ def _is_finished(path: Path) -> bool:
         return False
 
 
-@dataclass(frozen=True)
-class Found:
+class Found(NamedTuple):
     """A checkpoint that is whole, as one agent sees it."""
 
     manifest: Manifest
@@ -223,7 +220,7 @@ def newest(run: Path, folder: RunFolder | None, collective: Collective) -> Found
         problems = [p for p in collective.gather(problem) if p is not None]
         if not problems:
             assert found is not None
-            return replace(_shared(collective, found), warnings=warnings)
+            return _shared(collective, found)._replace(warnings=warnings)
         warnings.append(
             f"checkpoint {path.name} is damaged and is not used: {problems[0]}"
         )
@@ -261,6 +258,6 @@ def _read(path: Path, folder: RunFolder | None, agent: int) -> Found:
 
 def _shared(collective: Collective, found: Found) -> Found:
     """Tell every agent which algorithms are done, without their arrays."""
-    light = [replace(run, x_agents=None) for run in found.done]
+    light = [run._replace(x_agents=None) for run in found.done]
     told = collective.from_first(light)
-    return found if collective.agent == 0 else replace(found, done=told)
+    return found if collective.agent == 0 else found._replace(done=told)

@@ -7,10 +7,9 @@ are blocked in MPI, and need an MPI that lets several threads call it at once.
 from __future__ import annotations
 
 import os
-import socket
+import platform
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from mpi4py import MPI
 
@@ -19,8 +18,7 @@ from pmgt_mpi.collective import Collective
 QUESTION, ANSWER = 1, 2
 
 
-@dataclass(frozen=True)
-class Answer:
+class Answer(NamedTuple):
     """What one agent does: whom it waits for (nobody if empty), where, how long."""
 
     waits_for: list[int]
@@ -52,7 +50,7 @@ class RollCall:
         self._own = own
         self._rank = first.agent
         self._seats = list(range(first.agents))
-        self._people = first.gather((socket.gethostname(), os.getpid()))
+        self._people = first.gather((platform.node(), os.getpid()))
         self._sent: list[Any] = []
         self._comm: Any = None
         if MPI.Query_thread() == MPI.THREAD_MULTIPLE and first.agents > 1:

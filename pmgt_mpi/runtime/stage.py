@@ -3,27 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from numpy.typing import NDArray
 
 from pmgt_mpi.collective import Collective
 from pmgt_mpi.graphs.neighbourhood import Neighbourhood
 from pmgt_mpi.problems.base import Constants, Problem
-from pmgt_mpi.problems.general_convex import Accuracy, strongly_convex
 from pmgt_mpi.problems.reference import Reference
 from pmgt_mpi.regularizers.base import Regularizer
 from pmgt_mpi.runtime.evaluation import Objective
 
 if TYPE_CHECKING:
     from pmgt_mpi.graphs.network import Network
+    from pmgt_mpi.problems.general_convex import Accuracy
 
 Array = NDArray[Any]
 
 
-@dataclass(frozen=True)
-class NetworkFacts:
+class NetworkFacts(NamedTuple):
     """What the log tells of the network; the matrix itself stays on agent 0."""
 
     topology: str
@@ -35,8 +33,7 @@ class NetworkFacts:
     nonnegative: bool
 
 
-@dataclass(frozen=True)
-class Stage:
+class Stage(NamedTuple):
     """One agent's view of a run before any algorithm starts.
 
     Attributes
@@ -157,6 +154,8 @@ def make_stage(
     reference = find_reference(weight, constants)
     measured, epsilon_f = problem, None
     if accuracy is not None:
+        from pmgt_mpi.problems.general_convex import strongly_convex
+
         with collective.agreed():
             problem, epsilon_f = strongly_convex(
                 accuracy, measured, regularizer, collective, weight, constants,

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import argparse
 import json
-from dataclasses import dataclass, replace
 from math import inf
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from pmgt_mpi.collective import Collective
 from pmgt_mpi.runtime.checkpoint import Checkpoints
@@ -38,8 +37,7 @@ from pmgt_mpi.runtime.terminal import say
 from pmgt_mpi.runtime.watchdog import Watchdog
 
 
-@dataclass(frozen=True)
-class Beginning:
+class Beginning(NamedTuple):
     """What is known before the set-up.
 
     Attributes
@@ -79,8 +77,8 @@ def begin(options: argparse.Namespace, first: Collective) -> Beginning:
                 earlier = open_earlier(path)
                 if earlier.config is not None:
                     if plan.engine == "auto":  # goes on with the one that began
-                        plan = replace(
-                            plan, engine=earlier.config["run"].get("engine", "auto")
+                        plan = plan._replace(
+                            engine=earlier.config["run"].get("engine", "auto")
                         )
                         resolved = resolved_config(plan)
                     refuse(path, differences(earlier.config, resolved))
@@ -102,8 +100,7 @@ def _done(earlier: Earlier, plan: Plan, now: dict[str, Any]) -> int | None:
     return 3 if "diverged" in statuses else 0
 
 
-@dataclass(frozen=True)
-class Going:
+class Going(NamedTuple):
     """A run that is about to take its first step, or its next.
 
     Attributes

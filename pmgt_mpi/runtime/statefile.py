@@ -9,9 +9,9 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from dataclasses import asdict, dataclass, fields, is_dataclass
+from dataclasses import fields, is_dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,8 +30,7 @@ class DamagedError(Exception):
     """A file of a checkpoint that is not what was written."""
 
 
-@dataclass(frozen=True)
-class Seal:
+class Seal(NamedTuple):
     """By what a file is known again: its length and its checksum."""
 
     file: str
@@ -40,7 +39,7 @@ class Seal:
 
     def plain(self) -> Numbers:
         """As a manifest holds it."""
-        return asdict(self)
+        return self._asdict()
 
 
 class _Sealing:

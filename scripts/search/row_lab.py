@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from copy import copy
-from dataclasses import replace
 from itertools import pairwise
 from math import isfinite
 from typing import Any
@@ -88,7 +87,7 @@ class RowLab(Lab):
         """W, λ_2 and λ_min of a run of this seed."""
         seed = seed if self._graph_seed is None else self._graph_seed
         if seed not in self._networks:
-            network = network_of(replace(self._plan, seed=seed), self.m)
+            network = network_of(self._plan._replace(seed=seed), self.m)
             W = np.zeros((self.m, self.m))
             for i in range(self.m):
                 row = network.neighbourhood(i)

@@ -8,7 +8,6 @@ import shutil
 import signal
 import subprocess
 import tomllib
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -88,7 +87,7 @@ def test_another_processor_or_blas_is_told_and_the_run_goes_on(whole, broken):
         manifest = Manifest.read(path.parent)
         machines = [dict(one) for one in manifest.machines]
         machines[2] |= {"CPU": "Z80", "BLAS": "slow 0.1"}
-        replace(manifest, machines=machines).write(path.parent)
+        manifest._replace(machines=machines).write(path.parent)
     said = resume(broken).expect(0).stdout
     assert re.search(
         r"warning: CPU is .+, and was Z80; BLAS is .+, and was slow 0.1", said

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 from pmgt_mpi.algorithms.base import Setting
@@ -40,7 +39,7 @@ def setting(**changes: Any) -> Setting:
         mix_rounds="auto",
         rounds_for=Notebook(),
     )
-    return replace(base, **changes)
+    return base._replace(**changes)
 
 
 def asked(of: Setting) -> list[float]:

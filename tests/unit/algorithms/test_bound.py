@@ -64,8 +64,8 @@ def test_other_parameters_have_no_bound(changes):
     [
         {"psd": False},
         {"constants": None},
-        {"constants": replace(CONSTANTS, sigma=0.0)},
-        {"constants": replace(CONSTANTS, sigma=0.0), "sigma_psi": 0.0},
+        {"constants": CONSTANTS._replace(sigma=0.0)},
+        {"constants": CONSTANTS._replace(sigma=0.0), "sigma_psi": 0.0},
     ],
     ids=str,
 )

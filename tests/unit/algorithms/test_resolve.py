@@ -54,13 +54,13 @@ def test_sqrt_is_that_of_n_and_at_most_the_smallest_shard(method, n, least_rows,
 def test_auto_step_is_the_theorys_without_an_eighth(method):
     used = method(batch_size=50).resolve(setting())
     assert used.step_size == pytest.approx(sqrt(50 / (15 * 60)), rel=1e-12)
-    smooth = setting(constants=replace(CONSTANTS, L=40.0))
+    smooth = setting(constants=CONSTANTS._replace(L=40.0))
     assert method(batch_size=50).resolve(smooth).step_size == 1 / 80
 
 
 @pytest.mark.parametrize("method", EPOCHS)
 def test_auto_step_for_convex_components_is_that_of_expected_smoothness(method):
-    convex = setting(constants=replace(CONSTANTS, convex=True))
+    convex = setting(constants=CONSTANTS._replace(convex=True))
     used = method(batch_size=50).resolve(convex)
     assert used.step_size == pytest.approx(1 / (2 * (2 + 2 * 3 / 50)), rel=1e-12)
 
@@ -96,7 +96,7 @@ def test_auto_step_of_pg_extra_is_near_its_bound(lambda_min, factor):
 
 @pytest.mark.parametrize("method", [NIDS, PGExtra])
 def test_auto_step_is_smaller_where_a_local_function_is_not_convex(method):
-    sagging = replace(CONSTANTS, mu_local=-0.5)
+    sagging = CONSTANTS._replace(mu_local=-0.5)
     used = method().resolve(setting(constants=sagging, lambda_2=0.9))
     assert used.step_size == pytest.approx(0.1 / (2 * 0.5), rel=1e-12)
     theory = method(step_size="theory").resolve(setting(constants=sagging))
@@ -128,7 +128,7 @@ def test_missing_constants(name, word):
 
 @pytest.mark.parametrize("word", ["auto", "theory"])
 def test_momentum_without_strong_convexity(word):
-    flat = replace(CONSTANTS, sigma=0.0)
+    flat = CONSTANTS._replace(sigma=0.0)
     algorithm = PMGTKatyushaX(momentum=word)
     assert complaint(algorithm, constants=flat, sigma_psi=0.0) == (
         f"pmgt-katyushax: momentum = '{word}' needs a strongly convex objective, and "
@@ -141,7 +141,7 @@ def test_momentum_without_strong_convexity(word):
 @pytest.mark.parametrize("method", EPOCHS)
 def test_theory_rounds_without_strong_convexity(method):
     algorithm = replace(METHODS[NAMES[method]], mix_rounds="theory")
-    flat = replace(CONSTANTS, sigma=0.0)
+    flat = CONSTANTS._replace(sigma=0.0)
     assert complaint(algorithm, constants=flat, sigma_psi=0.0) == (
         f"{NAMES[method]}: mix_rounds = 'theory' needs a strongly convex objective, "
         "and sigma is 0 here; add an l2 term to the problem or the regularizer, or set "

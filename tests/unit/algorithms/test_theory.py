@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from math import ceil, sqrt
 
 import pytest
@@ -17,12 +16,12 @@ THEORY = {"step_size": "theory", "mix_rounds": "theory"}
 
 SETTINGS = {
     "stochastic step": {},
-    "smooth step": {"constants": replace(CONSTANTS, L=40.0)},
-    "momentum one half": {"constants": replace(CONSTANTS, sigma=1.9)},
+    "smooth step": {"constants": CONSTANTS._replace(L=40.0)},
+    "momentum one half": {"constants": CONSTANTS._replace(sigma=1.9)},
     "strong psi": {"sigma_psi": 1e6},
     "one agent": {"agents": 1, "lambda_2": 0.0, "lambda_min": 0.0},
     "many epochs": {"steps": 100_000},
-    "convex components": {"constants": replace(CONSTANTS, convex=True)},
+    "convex components": {"constants": CONSTANTS._replace(convex=True)},
 }
 
 
@@ -85,7 +84,7 @@ def test_the_settings_reach_both_sides_of_the_minima():
 
 
 def test_katyushax_where_the_inner_loop_sets_the_contraction():
-    tiny = replace(CONSTANTS, L=0.1, l1=0.1, l2=0.1)
+    tiny = CONSTANTS._replace(L=0.1, l1=0.1, l2=0.1)
     s = setting(constants=tiny, n=3, least_rows=3, sigma_psi=1e6)
     PMGTKatyushaX(batch_size=3, momentum="theory", **THEORY).resolve(s)
     inner, outer = katyushax_bounds(s, 3, paper_step(s, 3), 0.5)

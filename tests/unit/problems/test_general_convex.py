@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
@@ -73,7 +71,7 @@ def test_where_the_paper_s_equation_is_not_enough():
     problem, epsilon = almost_flat(), 1e-2
     constants = problem.constants(alone())
     assert constants.sigma == pytest.approx(1e-6)
-    convex = replace(constants, sigma=0.0)
+    convex = constants._replace(sigma=0.0)
     reference = minimiser(problem)
     assert reference.x[0] == pytest.approx(1000.0)
     f, epsilon_f = strongly_convex(
@@ -94,7 +92,7 @@ def test_where_the_paper_s_equation_is_not_enough():
 def test_where_the_gap_alone_decides():
     """With ε > (F(0) − F*)/2 the paper's equation holds for every ε_f up to ε."""
     problem, epsilon = almost_flat(), 0.3
-    constants = replace(problem.constants(alone()), sigma=0.0)
+    constants = problem.constants(alone())._replace(sigma=0.0)
     reference = minimiser(problem)
     f, _ = strongly_convex(
         Accuracy(epsilon), problem, NONE, alone(), 1.0, constants, reference
