@@ -84,12 +84,13 @@ class CompiledExchange(Exchange):
         )
         self._mix = library.function("mix", self._own.dtype)
 
-    def rounds_of(self, weights: Array) -> Rounds:
+    def rounds_of(self, weights: Array, shape: tuple[int, ...]) -> Rounds:
         """Give the function that runs rounds with these weights, and counts them."""
         weights, rounds = np.ascontiguousarray(weights), len(weights)
         told = MixStruct(addressof(self._struct), address(weights), rounds)
         here, mix = addressof(told), self._mix
-        first, result = self._own[1], self._own[(1 + rounds) % len(self._own)]
+        first = self._own[1].reshape(shape)
+        result = self._own[(1 + rounds) % len(self._own)].reshape(shape)
 
         def run(x: Array) -> Array:
             first[...] = x

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from mpi4py import MPI
@@ -28,6 +28,22 @@ Rounds = Callable[[Array], Array]
 
 SLOTS = 8
 """Rounds that fit on the tape before its last two vectors are copied to its start."""
+
+LONG = 1 << 18
+"""Bytes of a tape from which on it has half as many slots, to stay in the cache."""
+
+
+def tape_shape(degree: int, nbytes: int) -> tuple[int, int]:
+    """Slots and rows of the tape of an agent with so many neighbours.
+
+    Slot s holds the neighbours' vectors of one round, between iterates s and s + 1; the
+    last slot writes iterate `slots` + 1.
+    """
+    for slots in (SLOTS, SLOTS // 2):
+        rows = (slots + 1) * (degree + 1) + 1
+        if rows * nbytes <= LONG:
+            break
+    return slots, rows
 
 
 class Exchange(ABC):
@@ -60,7 +76,7 @@ class Exchange(ABC):
         self.nbytes = size * np.dtype(dtype).itemsize
 
     @abstractmethod
-    def rounds_of(self, weights: Array) -> Rounds:
+    def rounds_of(self, weights: Array, shape: tuple[int, ...]) -> Rounds:
         """Give the function that runs rounds with these weights, and counts them.
 
         Parameters
@@ -69,10 +85,32 @@ class Exchange(ABC):
             One row for each round: the weights of x^{k−1}, of each neighbour's x^k in
             order of id, and of the own x^k. The first round has no x^{k−1}, and its
             weight is not read.
+        shape
+            Of the arrays that the function takes and gives; their size is the
+            exchange's.
         """
 
     def close(self) -> None:  # noqa: B027 (most forms hold nothing)
         """Free what MPI holds for this exchange."""
+
+
+class Trade(NamedTuple):
+    """The messages of one round: what one slot of the tape sends and receives.
+
+    Attributes
+    ----------
+    starts
+        Calls that start them.
+    arrivals
+        Calls that wait for the neighbours' vectors.
+    sends
+        Requests of the own vector, which the round itself need not wait for: they must
+        be done before the slot is used again.
+    """
+
+    starts: list[Callable[[], Any]]
+    arrivals: list[Callable[[], Any]]
+    sends: list[Any]
 
 
 class TapeExchange(Exchange):
@@ -82,37 +120,51 @@ class TapeExchange(Exchange):
         self, comm: Any, neighbourhood: Neighbourhood, size: int, dtype: DTypeLike
     ) -> None:
         super().__init__(comm, neighbourhood, size, dtype)
-        stride = len(self.neighbours) + 1
-        tape = np.zeros(((SLOTS + 1) * stride + 1, size), dtype)
+        degree = len(self.neighbours)
+        self._slots, rows = tape_shape(degree, self.nbytes)
+        tape, stride = np.zeros((rows, size), dtype), degree + 1
         # Slot s reads the block from iterate s to iterate s + 1, writes iterate s + 2.
-        self._iterates = [tape[s * stride] for s in range(SLOTS + 2)]
-        self._blocks = [tape[s * stride : (s + 1) * stride + 1] for s in range(SLOTS)]
+        self._iterates = [tape[s * stride] for s in range(self._slots + 2)]
+        self._blocks = [
+            tape[s * stride : (s + 1) * stride + 1] for s in range(self._slots)
+        ]
         self._trades = [
             self._trade(block[-1], list(block[1:-1])) for block in self._blocks
         ]
 
-    def rounds_of(self, weights: Array) -> Rounds:
+    def rounds_of(self, weights: Array, shape: tuple[int, ...]) -> Rounds:
         """Give the function that runs rounds with these weights, and counts them."""
-        iterates, rounds = self._iterates, len(weights)
+        iterates, slots, rounds = self._iterates, self._slots, len(weights)
         steps = []
         for k, w in enumerate(weights):
-            slot = k % SLOTS
+            slot = k % slots
             block, out = self._blocks[slot], iterates[slot + 2]
             if k == 0:  # there is no x^{k−1} yet
                 w, block = w[1:], block[1:]
-            steps.append((self._trades[slot], w.dot, block, out))
-        passes = [steps[k : k + SLOTS] for k in range(0, rounds, SLOTS)]
-        first, result = iterates[1], iterates[(rounds - 1) % SLOTS + 2]
+            trade = self._trades[slot]
+            steps.append((trade.starts, trade.arrivals, w.dot, block, out))
+        passes = []
+        for k in range(0, rounds, slots):
+            some = steps[k : k + slots]
+            used = self._trades[: len(some)]
+            passes.append((some, [send for trade in used for send in trade.sends]))
+        first = iterates[1].reshape(shape)
+        result = iterates[(rounds - 1) % slots + 2].reshape(shape)
+        wait_all = MPI.Request.Waitall
 
         def run(x: Array) -> Array:
             first[...] = x
-            for number, some in enumerate(passes):
+            for number, (some, sends) in enumerate(passes):
                 if number:
-                    iterates[0][...] = iterates[SLOTS]
-                    iterates[1][...] = iterates[SLOTS + 1]
-                for trade, product, block, out in some:
-                    trade()
+                    iterates[0][...] = iterates[slots]
+                    iterates[1][...] = iterates[slots + 1]
+                for starts, arrivals, product, block, out in some:
+                    for start in starts:
+                        start()
+                    for arrive in arrivals:
+                        arrive()
                     product(block, out)
+                wait_all(sends)
             self.rounds += rounds
             mixed: Array = result.copy()
             return mixed
@@ -120,14 +172,14 @@ class TapeExchange(Exchange):
         return run
 
     @abstractmethod
-    def _trade(self, own: Array, theirs: list[Array]) -> Callable[[], None]:
+    def _trade(self, own: Array, theirs: list[Array]) -> Trade:
         """Give what sends a row to all neighbours and receives theirs into rows."""
 
 
 class IsendExchange(TapeExchange):
     """Nonblocking Isend and Irecv, started anew in every round."""
 
-    def _trade(self, own: Array, theirs: list[Array]) -> Callable[[], None]:
+    def _trade(self, own: Array, theirs: list[Array]) -> Trade:
         comm, neighbours = self.comm, self.neighbours
 
         def trade() -> None:
@@ -138,34 +190,34 @@ class IsendExchange(TapeExchange):
             requests += [comm.Isend(own, dest) for dest in neighbours]
             MPI.Request.Waitall(requests)
 
-        return trade
+        return Trade([trade], [], [])
 
 
 class PersistentExchange(TapeExchange):
-    """Persistent requests, made once for every slot of the tape."""
+    """Persistent requests, made once for every slot of the tape.
+
+    They are started and waited for one by one: handing MPI a list costs mpi4py more.
+    """
 
     def __init__(
         self, comm: Any, neighbourhood: Neighbourhood, size: int, dtype: DTypeLike
     ) -> None:
-        self._requests: list[list[Any]] = []
+        self._requests: list[Any] = []
         super().__init__(comm, neighbourhood, size, dtype)
 
-    def _trade(self, own: Array, theirs: list[Array]) -> Callable[[], None]:
+    def _trade(self, own: Array, theirs: list[Array]) -> Trade:
         pairs = zip(theirs, self.neighbours, strict=True)
-        requests = [self.comm.Recv_init(row, source) for row, source in pairs]
-        requests += [self.comm.Send_init(own, dest) for dest in self.neighbours]
-        self._requests.append(requests)
-        start_all, wait_all = MPI.Prequest.Startall, MPI.Request.Waitall
-
-        def trade() -> None:
-            start_all(requests)
-            wait_all(requests)
-
-        return trade
+        receives = [self.comm.Recv_init(row, source) for row, source in pairs]
+        sends = [self.comm.Send_init(own, dest) for dest in self.neighbours]
+        self._requests += receives + sends
+        return Trade(
+            starts=[request.Start for request in receives + sends],
+            arrivals=[request.Wait for request in receives],
+            sends=sends,
+        )
 
     def close(self) -> None:
         """Free the persistent requests."""
-        for requests in self._requests:
-            for request in requests:
-                request.Free()
+        for request in self._requests:
+            request.Free()
         self._requests = []

@@ -65,50 +65,37 @@ class Gossip:
         self._alone = not neighbourhood.neighbours
         self._make_exchange = exchange
         self._exchanges: dict[tuple[int, np.dtype[Any]], Exchange] = {}
-        self._prepared: dict[tuple[int, int, np.dtype[Any]], Rounds] = {}
+        self._prepared: dict[tuple[int, tuple[int, ...], np.dtype[Any]], Rounds] = {}
         own = np.append(neighbourhood.weights, neighbourhood.own_weight)
         self._row_of_W = own.astype(float)
 
     def mix(self, x: Array, rounds: int) -> Array:
         """Run `rounds` rounds of the mixing polynomial on x; a new array."""
-        if self._alone or rounds == 0:
+        if self._alone:
             return x.copy()
         start = self.entered = perf_counter()
-        mixed = self._run(x, rounds)
+        run = self._prepared.get((rounds, x.shape, x.dtype))
+        mixed = (run or self._prepare(x, rounds))(x)
         self.seconds += perf_counter() - start
         self.entered = 0.0
         return mixed
 
     def gossip(self, *arrays: Array) -> tuple[Array, ...]:
         """W x for each array, in one plain round: they share a message."""
-        if self._alone:
-            return tuple(array.copy() for array in arrays)
-        start = self.entered = perf_counter()
-        mixed: tuple[Array, ...]
         if len(arrays) == 1:
-            mixed = (self._run(arrays[0], PLAIN),)
-        else:
-            packed = np.concatenate([array.reshape(-1) for array in arrays])
-            ends = np.cumsum([array.size for array in arrays])[:-1]
-            parts = np.split(self._run(packed, PLAIN), ends)
-            shapes = [array.shape for array in arrays]
-            mixed = tuple(map(np.reshape, parts, shapes))
-        self.seconds += perf_counter() - start
-        self.entered = 0.0
-        return mixed
-
-    def _run(self, x: Array, rounds: int) -> Array:
-        """Rounds of the mixing polynomial, or one plain round."""
-        run = self._prepared.get((rounds, x.size, x.dtype)) or self._prepare(x, rounds)
-        if x.ndim == 1:
-            return run(x)
-        return run(x.reshape(-1)).reshape(x.shape)
+            return (self.mix(arrays[0], PLAIN),)
+        packed = np.concatenate([array.reshape(-1) for array in arrays])
+        ends = np.cumsum([array.size for array in arrays])[:-1]
+        parts = np.split(self.mix(packed, PLAIN), ends)
+        return tuple(map(np.reshape, parts, [array.shape for array in arrays]))
 
     def _prepare(self, x: Array, rounds: int) -> Rounds:
-        """Make the function of so many rounds for vectors such as x, once."""
-        weights = self._weights(rounds).astype(x.dtype)
-        run = self._exchange(x.size, x.dtype).rounds_of(weights)
-        self._prepared[rounds, x.size, x.dtype] = run
+        """Make the function of so many rounds for arrays such as x, once."""
+        run: Rounds = np.copy
+        if rounds != 0:
+            weights = self._weights(rounds).astype(x.dtype)
+            run = self._exchange(x.size, x.dtype).rounds_of(weights, x.shape)
+        self._prepared[rounds, x.shape, x.dtype] = run
         return run
 
     @property

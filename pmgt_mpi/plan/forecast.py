@@ -15,7 +15,7 @@ from pmgt_mpi.collective import Collective
 from pmgt_mpi.data.shard import Shard
 from pmgt_mpi.engine.choice import Engine
 from pmgt_mpi.errors import UserError
-from pmgt_mpi.gossip.exchange import SLOTS
+from pmgt_mpi.gossip.exchange import tape_shape
 from pmgt_mpi.gossip.polynomials import Mixing, rounds_for
 from pmgt_mpi.graphs.network import Network
 from pmgt_mpi.plan.counts import step_cost
@@ -190,7 +190,7 @@ def forecast(
     alone = network.agents == 1
     compute = per_step + cost.gradients * per_gradient
     communication = cost.rounds * (here + wire)
-    tape = ((SLOTS + 1) * (degree + 1) + 1) * nbytes
+    tape = tape_shape(degree, nbytes)[1] * nbytes
     memory = sample.base_bytes + sample.nbytes + tape + rehearsal.state_bytes
     return {
         "algorithm": algorithm.label,

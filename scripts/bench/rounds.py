@@ -2,9 +2,7 @@
 
 Usage, under mpirun: python rounds.py FOLDER [REPEATS [D...]]
 
-Beside them run the least that each engine can do: in Python a loop of nothing but
-Startall, Waitall and one product a round, and one call of the C function a mix without
-clock, counters or copies.
+Beside them run each engine's rounds alone, without the clock and the look-up of `mix`.
 """
 
 from __future__ import annotations
@@ -25,7 +23,6 @@ from engines import engines  # noqa: E402
 from mpi4py import MPI  # noqa: E402
 from ratios import compare, fastest, interleave, tell  # noqa: E402
 
-from pmgt_mpi.gossip.exchange import SLOTS  # noqa: E402
 from pmgt_mpi.gossip.gossip import Gossip  # noqa: E402
 from pmgt_mpi.gossip.polynomials import chebyshev  # noqa: E402
 from pmgt_mpi.graphs.build import build_network  # noqa: E402
@@ -86,7 +83,7 @@ def measure(comm, program, both, neighbourhood, d, rounds, repeats):
     for gossip in gossips.values():
         error = np.abs(gossip.mix(x, rounds) - expected).max()
         assert max(comm.allgather(error)) < 1e-12, f"engines differ by {error}"
-    contenders |= least(gossips, x, rounds, mixes)
+    contenders |= rounds_alone(gossips, x, rounds, mixes)
     seconds = interleave(comm, contenders, repeats)
     for gossip in gossips.values():
         gossip.close()
@@ -94,38 +91,21 @@ def measure(comm, program, both, neighbourhood, d, rounds, repeats):
     return {"ranks": comm.size, "d": d, "rounds_of_a_mix": rounds, **result}
 
 
-def least(gossips, x, rounds, mixes):
-    """Give loops of only those calls that an engine's rounds cannot do without."""
-    tape = gossips["python"]._exchange(x.size, x.dtype)
-    start_all, wait_all = MPI.Prequest.Startall, MPI.Request.Waitall
-    calls = []
-    for k, w in enumerate(gossips["python"]._weights(rounds)):
-        slot = k % SLOTS
-        requests, block = tape._requests[slot], tape._blocks[slot]
-        calls.append((requests, w.dot, block, tape._iterates[slot + 2]))
+def rounds_alone(gossips, x, rounds, mixes):
+    """Give each engine's rounds alone, without the clock and the look-up of `mix`."""
 
-    def in_python():
-        start = perf_counter()
-        for _ in range(mixes):
-            for requests, dot, block, out in calls:
-                start_all(requests)
-                wait_all(requests)
-                dot(block, out)
-        return perf_counter() - start
+    def rounds_of(gossip):
+        run = gossip._prepared[rounds, x.shape, x.dtype]
 
-    found = {"least in Python": in_python}
-    if "compiled" in gossips:
-        exchange = gossips["compiled"]._exchange(x.size, x.dtype)
-        mix, here = exchange._mix, ctypes.addressof(exchange._kept[0][0])
-
-        def in_c():
+        def timed():
             start = perf_counter()
             for _ in range(mixes):
-                mix(here)
+                run(x)
             return perf_counter() - start
 
-        found["least compiled"] = in_c
-    return found
+        return timed
+
+    return {f"rounds in {name}": rounds_of(gossip) for name, gossip in gossips.items()}
 
 
 def main() -> None:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from pmgt_mpi.gossip import EXCHANGES, MIXINGS
-from pmgt_mpi.gossip.exchange import SLOTS
+from pmgt_mpi.gossip.exchange import SLOTS, tape_shape
 from pmgt_mpi.gossip.gossip import Gossip
 from pmgt_mpi.gossip.polynomials import coefficients
 from pmgt_mpi.graphs.build import build_network
@@ -61,6 +61,21 @@ def test_mixing_is_the_polynomial_of_W(
         with together:
             np.testing.assert_allclose(ours, expected, rtol=0, atol=1e-13)
     gossip.close()
+
+
+@both_engines
+@pytest.mark.parametrize("exchange", EXCHANGES)
+def test_long_vectors_have_a_shorter_tape(comm, together, exchange, engine):
+    network, _ = world_of(comm)
+    X = np.random.default_rng(7).normal(size=(comm.size, 9000))
+    degree = len(network.neighbourhood(comm.rank).neighbours)
+    gossip = gossip_of(comm, network, exchange=exchange, engine=engine)
+    ours = gossip.mix(X[comm.rank], SLOTS + 3)
+    expected = mixed(network, X, "chebyshev", SLOTS + 3)[comm.rank]
+    gossip.close()
+    with together:
+        assert tape_shape(degree, X[0].nbytes)[0] < tape_shape(degree, 8)[0] == SLOTS
+        np.testing.assert_allclose(ours, expected, rtol=0, atol=1e-13)
 
 
 @both_engines

@@ -58,14 +58,22 @@ int MPI_Send_init(const void *buffer, int n, MPI_Datatype type, int destination,
     return error;
 }
 
-int MPI_Startall(int n, MPI_Request requests[]) {
+static void started(MPI_Request request) {
     /* Backwards: a handle that was freed may have been given out again. */
-    for (int i = 0; i < n; i++)
-        for (int k = number_made - 1; k >= 0; k--)
-            if (made[k].request == requests[i]) {
-                count(made[k].destination, made[k].size);
-                break;
-            }
+    for (int k = number_made - 1; k >= 0; k--)
+        if (made[k].request == request) {
+            count(made[k].destination, made[k].size);
+            break;
+        }
+}
+
+int MPI_Start(MPI_Request *request) {
+    started(*request);
+    return PMPI_Start(request);
+}
+
+int MPI_Startall(int n, MPI_Request requests[]) {
+    for (int i = 0; i < n; i++) started(requests[i]);
     return PMPI_Startall(n, requests);
 }
 

@@ -42,7 +42,7 @@ def round_result(python, compiled):
         "ranks": 2, "d": 50, "rounds_of_a_mix": 20, "base": "C persistent",
         "microseconds": {"C persistent": one(1.0), "C isend": one(1.25)},
         "ratio": {
-            "python": one(python), "least in Python": one(2.5),
+            "python": one(python), "rounds in python": one(2.5),
             "compiled": one(compiled),
         },
     }  # fmt: skip
