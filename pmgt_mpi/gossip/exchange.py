@@ -14,12 +14,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 from mpi4py import MPI
 from numpy.typing import DTypeLike, NDArray
 
+from pmgt_mpi.gossip.aligned import aligned_rows
 from pmgt_mpi.graphs.neighbourhood import Neighbourhood
 
 Array = NDArray[Any]
@@ -67,12 +69,13 @@ class Exchange(ABC):
         Bytes of one message.
     """
 
+    rounds: int = 0
+
     def __init__(
         self, comm: Any, neighbourhood: Neighbourhood, size: int, dtype: DTypeLike
     ) -> None:
         self.comm = comm
         self.neighbours = neighbourhood.neighbours
-        self.rounds = 0
         self.nbytes = size * np.dtype(dtype).itemsize
 
     @abstractmethod
@@ -122,7 +125,9 @@ class TapeExchange(Exchange):
         super().__init__(comm, neighbourhood, size, dtype)
         degree = len(self.neighbours)
         self._slots, rows = tape_shape(degree, self.nbytes)
-        tape, stride = np.zeros((rows, size), dtype), degree + 1
+        # Without gaps between the rows: numpy would close them in every product.
+        tape = aligned_rows(1, rows * size, dtype).reshape(rows, size)
+        stride = degree + 1
         # Slot s reads the block from iterate s to iterate s + 1, writes iterate s + 2.
         self._iterates = [tape[s * stride] for s in range(self._slots + 2)]
         self._blocks = [
@@ -135,36 +140,30 @@ class TapeExchange(Exchange):
     def rounds_of(self, weights: Array, shape: tuple[int, ...]) -> Rounds:
         """Give the function that runs rounds with these weights, and counts them."""
         iterates, slots, rounds = self._iterates, self._slots, len(weights)
-        steps = []
+        calls: list[Callable[[], Any]] = []  # all that a mix does, one after another
+        sends: list[Any] = []
         for k, w in enumerate(weights):
             slot = k % slots
-            block, out = self._blocks[slot], iterates[slot + 2]
+            if k > 0 and slot == 0:  # the tape is full
+                calls.append(partial(MPI.Request.Waitall, sends))
+                sends = []
+                for start in (0, 1):
+                    end = iterates[slots + start]
+                    calls.append(partial(iterates[start].__setitem__, ..., end))
+            trade, block = self._trades[slot], self._blocks[slot]
+            calls += trade.starts + trade.arrivals
+            sends += trade.sends
             if k == 0:  # there is no x^{k−1} yet
                 w, block = w[1:], block[1:]
-            trade = self._trades[slot]
-            steps.append((trade.starts, trade.arrivals, w.dot, block, out))
-        passes = []
-        for k in range(0, rounds, slots):
-            some = steps[k : k + slots]
-            used = self._trades[: len(some)]
-            passes.append((some, [send for trade in used for send in trade.sends]))
+            calls.append(partial(w.dot, block, iterates[slot + 2]))
+        calls.append(partial(MPI.Request.Waitall, sends))
         first = iterates[1].reshape(shape)
         result = iterates[(rounds - 1) % slots + 2].reshape(shape)
-        wait_all = MPI.Request.Waitall
 
         def run(x: Array) -> Array:
             first[...] = x
-            for number, (some, sends) in enumerate(passes):
-                if number:
-                    iterates[0][...] = iterates[slots]
-                    iterates[1][...] = iterates[slots + 1]
-                for starts, arrivals, product, block, out in some:
-                    for start in starts:
-                        start()
-                    for arrive in arrivals:
-                        arrive()
-                    product(block, out)
-                wait_all(sends)
+            for call in calls:
+                call()
             self.rounds += rounds
             mixed: Array = result.copy()
             return mixed
