@@ -33,7 +33,7 @@ EVALUATION = "pmgt_mpi/runtime/evaluation.py"
 TABLE = "pmgt_mpi/problems/gradient_table.py"
 ENGINE = "pmgt_mpi/engine/rounds.h"
 ENGINE_ROWS = "pmgt_mpi/engine/rows.h"
-COMPILED = "pmgt_mpi/gossip/compiled.py"
+EXCHANGE = "pmgt_mpi/gossip/exchange.py"
 
 FAULTS = [
     Fault(
@@ -493,18 +493,25 @@ FAULTS = [
         ranks=1,
     ),
     Fault(
+        "x^{k-1} is lost where the tape starts again",
+        EXCHANGE,
+        "for start in (0, 1):",
+        "for start in (1,):",
+        GOSSIP,
+    ),
+    Fault(
         "compiled rounds always skip x^{k-1}",
         ENGINE,
-        "const int skip = k == 0;",
-        "const int skip = 1;",
+        "skip = k == 0;",
+        "skip = 1;",
         GOSSIP,
         "compiled",
     ),
     Fault(
         "compiled rounds are not counted",
-        COMPILED,
-        "self.rounds += rounds",
-        "self.rounds += 0",
+        ENGINE,
+        "e->rounds += m->rounds;",
+        "e->rounds += 0;",
         GOSSIP,
         "compiled",
     ),

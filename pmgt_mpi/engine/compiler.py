@@ -16,7 +16,7 @@ from pmgt_mpi.cache import cache_folder, replacing
 from pmgt_mpi.engine import BuildError
 
 HERE = Path(__file__).parent
-SOURCES = ("kernels.c", "rounds.h", "rows.h")
+SOURCES = ("kernels.c", "abi.h", "rounds.h", "rows.h")
 COMPILERS = ("cc", "gcc", "clang")
 
 FLAGS = ("-O3", "-std=gnu11", "-fPIC", "-shared")

@@ -1,18 +1,23 @@
-"""The engine's functions, called through ctypes, which gives the GIL away meanwhile."""
+"""The engine's functions, as functions of Python that take and give arrays."""
 
 from __future__ import annotations
 
 import ctypes
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from pmgt_mpi.engine import BuildError
+from pmgt_mpi.engine.abi import check_layout, function_of_python, python_struct
 
 SUFFIXES = {np.dtype(np.float64): "double", np.dtype(np.float32): "float"}
 """The types of number that the engine has functions for."""
+
+NAMES = ("mix", "dot", "tdot", "normal")
+ONE_ARGUMENT = ("mix",)
 
 Address = ctypes.c_void_p
 
@@ -28,29 +33,36 @@ class ExchangeStruct(ctypes.Structure):
         ("comm", ctypes.c_ssize_t),
         ("datatype", ctypes.c_ssize_t),
         ("size", ctypes.c_int64),
+        ("stride", ctypes.c_int64),
         ("degree", ctypes.c_int32),
         ("persistent", ctypes.c_int32),
+        ("patient", ctypes.c_int32),
         ("neighbours", Address),
         ("requests", Address),
         ("request_bytes", ctypes.c_int64),
         ("statuses", Address),
         ("own", Address),
         ("theirs", Address),
+        ("rounds", ctypes.c_int64),
     )
 
 
 class MixStruct(ctypes.Structure):
-    """mix_t of kernels.c: all in one place, as each argument of a call costs."""
+    """mix_t of kernels.c."""
 
     _fields_ = (
         ("exchange", Address),
         ("weights", Address),
         ("rounds", ctypes.c_int64),
+        ("nd", ctypes.c_int64),
+        ("shape", Address),
+        ("otherwise", Address),
+        ("exception", Address),
     )
 
 
-class BatchStruct(ctypes.Structure):
-    """batch_t of kernels.c."""
+class RowsStruct(ctypes.Structure):
+    """rows_t of kernels.c."""
 
     _fields_ = (
         ("values", Address),
@@ -58,20 +70,8 @@ class BatchStruct(ctypes.Structure):
         ("columns", Address),
         ("column_bytes", ctypes.c_int64),
         ("d", ctypes.c_int64),
-        ("rows", Address),
-        ("b", ctypes.c_int64),
-        ("x", Address),
-        ("z", Address),
-        ("out", Address),
+        ("otherwise", Address),
     )
-
-
-SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
-    "mix": (ctypes.c_int, [Address]),
-    "dot": (None, [Address]),
-    "tdot": (None, [Address]),
-    "normal": (None, [Address, ctypes.c_double, ctypes.c_double]),
-}
 
 
 class Library:
@@ -84,22 +84,32 @@ class Library:
     """
 
     def __init__(self, path: Path) -> None:
+        check_layout()
         try:
             if path.stat().st_uid != os.getuid():
                 raise BuildError(f"{path} belongs to another user; remove it")
-            library = ctypes.CDLL(str(path))
+            self._library = ctypes.CDLL(str(path))
         except OSError as error:
             raise BuildError(f"cannot load {path}: {error}; remove it") from None
-        self._functions = {}
-        for name, (result, arguments) in SIGNATURES.items():
-            for dtype, suffix in SUFFIXES.items():
-                function = getattr(library, f"{name}_{suffix}")
-                function.restype, function.argtypes = result, arguments
-                self._functions[name, dtype] = function
+        self._library.attach(ctypes.byref(python_struct()))
 
-    def function(self, name: str, dtype: np.dtype[Any]) -> Any:
-        """Give mix, dot, tdot or normal for one type of number."""
-        return self._functions[name, dtype]
+    def function(
+        self, name: str, dtype: np.dtype[Any], struct: ctypes.Structure, *kept: Any
+    ) -> Callable[..., Any]:
+        """Give mix, dot, tdot or normal for one type of number.
+
+        Parameters
+        ----------
+        struct
+            What it works on.
+        kept
+            What the struct holds addresses of: it lives as long as the function.
+        """
+        assert name in NAMES
+        call = getattr(self._library, f"{name}_{SUFFIXES[dtype]}")
+        return function_of_python(
+            name, call, struct, (self, *kept), one_argument=name in ONE_ARGUMENT
+        )
 
 
 def address(array: Any) -> int:

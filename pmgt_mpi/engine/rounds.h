@@ -32,48 +32,97 @@ static void NAME(update)(REAL *restrict out, const REAL *const *row, const REAL 
     }
 }
 
-/* Send row `now` to all neighbours and receive theirs; 0 or MPI's error. */
-static int NAME(trade)(exchange_t *e, const REAL *own, REAL *theirs, int now) {
+/* Where the requests that receive the neighbours' rows lie, beside own row `now`; those
+ * that send it follow. */
+static inline char *NAME(requests)(const exchange_t *e, int now) {
+    return e->requests + 2 * e->degree * now * e->request_bytes;
+}
+
+/* Wait until own row `now` is sent, if the round has not. */
+static inline int NAME(wait_sent)(const exchange_t *e, int now) {
+    if (!e->patient) return 0;
+    char *sends = NAME(requests)(e, now) + e->degree * e->request_bytes;
+    return e->waitall(e->degree, sends, e->statuses);
+}
+
+/* Send own row `now` to all neighbours, and receive theirs; 0 or MPI's error. */
+static int NAME(trade)(const exchange_t *e, int now) {
     const int degree = e->degree;
-    char *requests = e->requests;
+    const REAL *own = (const REAL *)e->own + now * e->stride;
+    REAL *theirs = (REAL *)e->theirs;
+    char *requests = NAME(requests)(e, now);
     int error = 0;
     if (e->persistent) {
-        requests += 2 * degree * now * e->request_bytes;
         error = e->startall(2 * degree, requests);
     } else {
         for (int j = 0; j < degree && !error; j++)
-            error = e->irecv(theirs + j * e->size, (int)e->size, e->datatype,
+            error = e->irecv(theirs + j * e->stride, (int)e->size, e->datatype,
                              e->neighbours[j], 0, e->comm,
                              requests + j * e->request_bytes);
         for (int j = 0; j < degree && !error; j++)
             error = e->isend(own, (int)e->size, e->datatype, e->neighbours[j], 0,
                              e->comm, requests + (degree + j) * e->request_bytes);
     }
-    return error ? error : e->waitall(2 * degree, requests, e->statuses);
+    if (error) return error;
+    return e->waitall(e->patient ? degree : 2 * degree, requests, e->statuses);
 }
 
-/* All rounds of one mix. It starts from own row 1, and leaves its result in own row
- * (1 + rounds) mod 3. In the first there is no x^{k-1} yet, and its weight is
- * not read. */
-int NAME(mix)(const mix_t *m) {
-    exchange_t *e = m->exchange;
+/* All rounds of one mix, from own row 1 to `out`. In the first there is no x^{k-1} yet,
+ * and its weight is not read. If the exchange is patient, an own row may still be on its
+ * way in the next round: it is waited for before it is written again. */
+static int NAME(rounds)(const mix_t *m, REAL *out) {
+    const exchange_t *e = m->exchange;
     const REAL *weights = (const REAL *)m->weights;
-    const int degree = e->degree;
-    REAL *own = (REAL *)e->own, *theirs = (REAL *)e->theirs;
+    const int degree = e->degree, last = (int)m->rounds - 1;
+    REAL *own = (REAL *)e->own;
     const REAL *row[degree + 2];
-    for (int j = 0; j < degree; j++) row[j + 1] = theirs + j * e->size;
-    int now = 1;
-    for (int64_t k = 0; k < m->rounds; k++) {
-        const int after = (now + 1) % 3, before = (now + 2) % 3;
-        const int error = NAME(trade)(e, own + now * e->size, theirs, now);
+    for (int j = 0; j < degree; j++) row[j + 1] = (REAL *)e->theirs + j * e->stride;
+    int now = 1, error = 0;
+    for (int k = 0; k <= last; k++) {
+        const int after = (now + 1) % OWN, before = (now + 2) % OWN, skip = k == 0;
+        error = NAME(trade)(e, now);
+        if (!error && k > 1) error = NAME(wait_sent)(e, after);
         if (error) return error;
-        row[0] = own + before * e->size;
-        row[degree + 1] = own + now * e->size;
-        const int skip = k == 0;
-        NAME(update)(own + after * e->size, row + skip, weights + skip,
-                     degree + 2 - skip, e->size);
+        row[0] = own + before * e->stride;
+        row[degree + 1] = own + now * e->stride;
+        NAME(update)(k == last ? out : own + after * e->stride, row + skip,
+                     weights + skip, degree + 2 - skip, e->size);
         weights += degree + 2;
+        if (k == last) {
+            if (k > 0) error = NAME(wait_sent)(e, before);
+            if (!error) error = NAME(wait_sent)(e, now);
+        }
         now = after;
     }
-    return 0;
+    return error;
+}
+
+/* mix(x): an array, new. */
+object_t *NAME(mix)(const object_t *self, const object_t *x) {
+    const mix_t *m = (const mix_t *)((const array_t *)self)->data;
+    exchange_t *e = m->exchange;
+    object_t *made = NULL;
+    if (!fits(x, DTYPE, (int)m->nd, m->shape)) {
+        x = made = python.vectorcall(m->otherwise, &x, 1, NULL);
+        if (!x) return NULL;
+    }
+    array_t *out = new_array(TYPE, (int)m->nd, m->shape);
+    if (out) {
+        const size_t bytes = e->size * sizeof(REAL);
+        memcpy((REAL *)e->own + e->stride, ((const array_t *)x)->data, bytes);
+        void *thread = python.save_thread();
+        const int error = NAME(rounds)(m, (REAL *)out->data);
+        python.restore_thread(thread);
+        if (!error) {
+            e->rounds += m->rounds;
+        } else {
+            object_t *code = python.from_long(error);
+            python.set_error(m->exception, code);
+            python.release(code);
+            python.release(&out->head);
+            out = NULL;
+        }
+    }
+    if (made) python.release(made);
+    return (object_t *)out;
 }

@@ -39,33 +39,46 @@ static inline void NAME(add4)(REAL *restrict out, const REAL *const a[4],
         out[i] += (s0 * a0[i] + s1 * a1[i]) + (s2 * a2[i] + s3 * a3[i]);
 }
 
+/* A minibatch: b rows by their indices, and the vectors of a product with them. */
+typedef struct {
+    const rows_t *of;
+    const int64_t *rows;
+    int64_t b;
+    const REAL *x;
+    REAL *z, *out;
+} NAME(batch);
+
 /* The address of row j, after asking for a later one. */
-static inline const REAL *NAME(dense_row)(const batch_t *p, int64_t j) {
-    const REAL *A = (const REAL *)p->values;
+static inline const REAL *NAME(dense_row)(const NAME(batch) *p, int64_t j) {
+    const REAL *A = (const REAL *)p->of->values;
+    const int64_t d = p->of->d;
     if (j + AHEAD < p->b) {
-        const char *later = (const char *)(A + p->rows[j + AHEAD] * p->d);
-        const int64_t bytes = p->d * (int64_t)sizeof(REAL);
+        const char *later = (const char *)(A + p->rows[j + AHEAD] * d);
+        const int64_t bytes = d * (int64_t)sizeof(REAL);
         for (int64_t k = 0; k < bytes && k < 1024; k += 64)
             __builtin_prefetch(later + k);
     }
-    return A + p->rows[j] * p->d;
+    return A + p->rows[j] * d;
 }
 
-/* Dense rows, four at a time: z = a x if `dots`, then out += factor z a if `adds`. */
-static inline void NAME(dense)(batch_t *p, int dots, int adds, REAL factor) {
-    REAL *z = (REAL *)p->z;
+/* Dense rows, four at a time: z = a x if `dots`, then out += factor z a if `adds`; z is
+ * not kept where it is NULL. */
+static inline void NAME(dense)(const NAME(batch) *p, int dots, int adds, REAL factor) {
     for (int64_t j = 0; j < p->b; j += 4) {
         const int count = p->b - j < 4 ? (int)(p->b - j) : 4;
         const REAL *a[4];
         REAL s[4] = {0};
         for (int r = 0; r < 4; r++) a[r] = r < count ? NAME(dense_row)(p, j + r) : a[0];
-        if (dots) {
-            NAME(dot4)(a, (const REAL *)p->x, p->d, s);
-            for (int r = 0; r < count; r++) z[j + r] = s[r];
+        if (dots) NAME(dot4)(a, p->x, p->of->d, s);
+        for (int r = 0; r < count && p->z; r++) {
+            if (dots)
+                p->z[j + r] = s[r];
+            else
+                s[r] = p->z[j + r];
         }
         if (adds) {
-            for (int r = 0; r < 4; r++) s[r] = r < count ? factor * z[j + r] : 0;
-            NAME(add4)((REAL *)p->out, a, s, p->d);
+            for (int r = 0; r < 4; r++) s[r] = r < count ? factor * s[r] : 0;
+            NAME(add4)(p->out, a, s, p->of->d);
         }
     }
 }
@@ -73,29 +86,30 @@ static inline void NAME(dense)(batch_t *p, int dots, int adds, REAL factor) {
 /* CSR rows, one after another. */
 #define CSR(INDEX)                                                                     \
     for (int64_t j = 0; j < p->b; j++) {                                               \
-        const int64_t start = p->starts[p->rows[j]], stop = p->starts[p->rows[j] + 1]; \
-        const INDEX *columns = (const INDEX *)p->columns;                              \
+        const int64_t start = starts[p->rows[j]], stop = starts[p->rows[j] + 1];       \
+        const INDEX *columns = (const INDEX *)p->of->columns;                          \
         if (j + AHEAD < p->b) {                                                        \
-            const int64_t later = p->starts[p->rows[j + AHEAD]];                       \
+            const int64_t later = starts[p->rows[j + AHEAD]];                          \
             __builtin_prefetch(columns + later);                                       \
             __builtin_prefetch(values + later);                                        \
             __builtin_prefetch((const char *)(values + later) + 64);                   \
         }                                                                              \
-        if (dots) {                                                                    \
-            REAL sum = 0;                                                              \
-            for (int64_t k = start; k < stop; k++) sum += values[k] * x[columns[k]];   \
-            z[j] = sum;                                                                \
-        }                                                                              \
+        REAL s = 0;                                                                    \
+        if (dots)                                                                      \
+            for (int64_t k = start; k < stop; k++) s += values[k] * x[columns[k]];     \
+        if (z && dots) z[j] = s;                                                       \
+        if (z && !dots) s = z[j];                                                      \
         if (adds) {                                                                    \
-            const REAL s = factor * z[j];                                              \
+            s *= factor;                                                               \
             for (int64_t k = start; k < stop; k++) out[columns[k]] += s * values[k];   \
         }                                                                              \
     }
 
-static inline void NAME(sparse)(batch_t *p, int dots, int adds, REAL factor) {
-    const REAL *values = (const REAL *)p->values, *restrict x = (const REAL *)p->x;
-    REAL *restrict out = (REAL *)p->out, *restrict z = (REAL *)p->z;
-    if (p->column_bytes == 4) {
+static inline void NAME(sparse)(const NAME(batch) *p, int dots, int adds, REAL factor) {
+    const REAL *values = (const REAL *)p->of->values, *restrict x = p->x;
+    const int64_t *starts = p->of->starts;
+    REAL *restrict out = p->out, *restrict z = p->z;
+    if (p->of->column_bytes == 4) {
         CSR(int32_t)
     } else {
         CSR(int64_t)
@@ -103,27 +117,77 @@ static inline void NAME(sparse)(batch_t *p, int dots, int adds, REAL factor) {
 }
 #undef CSR
 
-static inline void NAME(products)(batch_t *p, int dots, int adds, REAL factor) {
-    if (p->starts)
+static inline void NAME(products)(const NAME(batch) *p, int dots, int adds,
+                                  REAL factor) {
+    void *thread = python.save_thread();
+    if (p->of->starts)
         NAME(sparse)(p, dots, adds, factor);
     else
         NAME(dense)(p, dots, adds, factor);
+    python.restore_thread(thread);
 }
 
-/* z_j = ⟨a_j, x⟩ for each row of the batch. */
-void NAME(dot)(batch_t *p) { NAME(products)(p, 1, 0, 0); }
-
-/* out = Σ_j z_j a_j. */
-void NAME(tdot)(batch_t *p) {
-    memset(p->out, 0, p->d * sizeof(REAL));
-    NAME(products)(p, 0, 1, 1);
+/* Whether there are as many arguments as wanted, and the first two are b indices of rows
+ * and a vector: of b numbers if it is `long_as_rows`, else of d. */
+static inline int NAME(taken)(const object_t *self, const object_t *const *arguments,
+                              int enough, int long_as_rows, NAME(batch) *p) {
+    p->of = (const rows_t *)((const array_t *)self)->data;
+    if (!enough || !fits(arguments[0], python.dtype_index, 1, NULL)) return 0;
+    const array_t *rows = (const array_t *)arguments[0];
+    const intptr_t d = p->of->d;
+    if (!fits(arguments[1], DTYPE, 1, long_as_rows ? rows->dimensions : &d)) return 0;
+    p->rows = (const int64_t *)rows->data;
+    p->b = rows->dimensions[0];
+    p->x = (const REAL *)((const array_t *)arguments[1])->data;
+    p->z = p->out = NULL;
+    return 1;
 }
 
-/* out = factor Σ_j ⟨a_j, x⟩ a_j + shift x, every row read once. */
-void NAME(normal)(batch_t *p, double factor, double shift) {
-    const REAL *restrict x = (const REAL *)p->x;
-    REAL *restrict out = (REAL *)p->out;
-    for (int64_t i = 0; i < p->d; i++) out[i] = (REAL)shift * x[i];
-    NAME(products)(p, 1, 1, (REAL)factor);
+/* dot(rows, x): z_j = ⟨a_j, x⟩ for each row of the batch. */
+object_t *NAME(dot)(const object_t *self, const object_t *const *arguments,
+                    intptr_t number) {
+    NAME(batch) p;
+    if (!NAME(taken)(self, arguments, number == 2, 0, &p))
+        return python.vectorcall(p.of->otherwise, arguments, number, NULL);
+    const intptr_t b = p.b;
+    array_t *z = new_array(TYPE, 1, &b);
+    if (!z) return NULL;
+    p.z = (REAL *)z->data;
+    NAME(products)(&p, 1, 0, 0);
+    return &z->head;
+}
+
+/* tdot(rows, z): Σ_j z_j a_j. */
+object_t *NAME(tdot)(const object_t *self, const object_t *const *arguments,
+                     intptr_t number) {
+    NAME(batch) p;
+    if (!NAME(taken)(self, arguments, number == 2, 1, &p))
+        return python.vectorcall(p.of->otherwise, arguments, number, NULL);
+    const intptr_t d = p.of->d;
+    array_t *out = new_array(TYPE, 1, &d);
+    if (!out) return NULL;
+    p.z = (REAL *)p.x;
+    p.out = memset(out->data, 0, d * sizeof(REAL));
+    NAME(products)(&p, 0, 1, 1);
+    return &out->head;
+}
+
+/* normal(rows, x, factor, shift): factor Σ_j ⟨a_j, x⟩ a_j + shift x, every row read
+ * once. */
+object_t *NAME(normal)(const object_t *self, const object_t *const *arguments,
+                       intptr_t number) {
+    NAME(batch) p;
+    if (!NAME(taken)(self, arguments, number == 4, 0, &p))
+        return python.vectorcall(p.of->otherwise, arguments, number, NULL);
+    const REAL factor = (REAL)python.as_double(arguments[2]);
+    const REAL shift = (REAL)python.as_double(arguments[3]);
+    if ((factor == -1 || shift == -1) && python.error_occurred()) return NULL;
+    const intptr_t d = p.of->d;
+    array_t *out = new_array(TYPE, 1, &d);
+    if (!out) return NULL;
+    p.out = (REAL *)out->data;
+    for (int64_t i = 0; i < d; i++) p.out[i] = shift * p.x[i];
+    NAME(products)(&p, 1, 1, factor);
+    return &out->head;
 }
 #undef LANES

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable
 from ctypes import addressof
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from pmgt_mpi.engine.library import ExchangeStruct, Library, MixStruct, address
 from pmgt_mpi.gossip import EXCHANGES
+from pmgt_mpi.gossip.aligned import aligned_rows
 from pmgt_mpi.gossip.exchange import Exchange, Rounds
 from pmgt_mpi.graphs.neighbourhood import Neighbourhood
 
@@ -20,6 +22,11 @@ Array = NDArray[Any]
 
 HANDLES: dict[int, np.dtype[Any]] = {4: np.dtype(np.int32), 8: np.dtype(np.int64)}
 """A handle of MPI is an int or a pointer, by its size."""
+
+EAGER = 4096
+"""Bytes of a message that MPI hands over at once, so that a round need not wait until
+it is gone. For a longer one a neighbour would have to wait while the sender computes.
+"""
 
 DATATYPES = {np.dtype(np.float64): MPI.DOUBLE, np.dtype(np.float32): MPI.FLOAT}
 
@@ -49,9 +56,9 @@ class CompiledExchange(Exchange):
     ) -> None:
         super().__init__(comm, neighbourhood, size, dtype)
         degree = len(self.neighbours)
-        self._own = np.zeros((3, size), dtype)
-        self._theirs = np.zeros((degree, size), dtype)
-        self._kept: list[Any] = []  # what C is told the addresses of
+        self._library = library
+        self._own = aligned_rows(3, size, dtype)
+        self._theirs = aligned_rows(degree, size, dtype)
         self._ids = np.array(self.neighbours, np.int32)
         self._requests: list[Any] = []
         if persistent:
@@ -63,7 +70,7 @@ class CompiledExchange(Exchange):
                 ]
         handle = HANDLES[MPI._sizeof(MPI.Request)]
         handles = [MPI._handleof(request) for request in self._requests]
-        self._handles = np.array(handles or [0] * (2 * degree), handle)
+        self._handles = np.array(handles or [0] * (6 * degree), handle)
         self._statuses = np.zeros(2 * degree * MPI._sizeof(MPI.Status), np.uint8)
         self._struct = ExchangeStruct(
             isend=function_address("MPI_Isend"),
@@ -73,8 +80,10 @@ class CompiledExchange(Exchange):
             comm=MPI._handleof(comm),
             datatype=MPI._handleof(DATATYPES[self._own.dtype]),
             size=size,
+            stride=self._own.strides[0] // self._own.itemsize,
             degree=degree,
             persistent=persistent,
+            patient=self.nbytes <= EAGER,
             neighbours=address(self._ids),
             requests=address(self._handles),
             request_bytes=handle.itemsize,
@@ -82,32 +91,46 @@ class CompiledExchange(Exchange):
             own=address(self._own),
             theirs=address(self._theirs),
         )
-        self._mix = library.function("mix", self._own.dtype)
+
+    @property
+    def rounds(self) -> int:
+        """Rounds done so far; C counts them."""
+        return int(self._struct.rounds)
+
+    @rounds.setter
+    def rounds(self, rounds: int) -> None:
+        self._struct.rounds = rounds
 
     def rounds_of(self, weights: Array, shape: tuple[int, ...]) -> Rounds:
         """Give the function that runs rounds with these weights, and counts them."""
         weights, rounds = np.ascontiguousarray(weights), len(weights)
-        told = MixStruct(addressof(self._struct), address(weights), rounds)
-        here, mix = addressof(told), self._mix
-        first = self._own[1].reshape(shape)
-        result = self._own[(1 + rounds) % len(self._own)].reshape(shape)
-
-        def run(x: Array) -> Array:
-            first[...] = x
-            if error := mix(here):
-                raise MPI.Exception(error)
-            self.rounds += rounds
-            mixed: Array = result.copy()
-            return mixed
-
-        self._kept.append((told, weights))
-        return run
+        lengths = np.array(shape, np.intp)
+        fitted = partial(fitting, shape, self._own.dtype)
+        told = MixStruct(
+            exchange=addressof(self._struct),
+            weights=address(weights),
+            rounds=rounds,
+            nd=len(shape),
+            shape=address(lengths),
+            otherwise=id(fitted),
+            exception=id(MPI.Exception),
+        )
+        return self._library.function(
+            "mix", self._own.dtype, told, self, weights, lengths, fitted
+        )
 
     def close(self) -> None:
         """Free the persistent requests."""
         for request in self._requests:
             request.Free()
         self._requests = []
+
+
+def fitting(shape: tuple[int, ...], dtype: np.dtype[Any], x: Array) -> Array:
+    """Give x as C takes it: a plain array, without gaps."""
+    plain: Array = np.empty(shape, dtype)
+    plain[...] = x
+    return plain
 
 
 def function_address(name: str) -> int:

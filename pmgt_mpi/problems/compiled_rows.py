@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from copy import copy
-from ctypes import addressof
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pmgt_mpi.engine.library import SUFFIXES, BatchStruct, Library, address
+from pmgt_mpi.engine.library import SUFFIXES, Library, RowsStruct, address
 from pmgt_mpi.problems.dense_rows import DenseRows
 from pmgt_mpi.problems.linear import LinearModel
-from pmgt_mpi.problems.rows import Batch, Rows
+from pmgt_mpi.problems.rows import Rows
 from pmgt_mpi.problems.sparse_rows import SparseRows
 
 Array = NDArray[Any]
@@ -38,35 +38,39 @@ def with_compiled_rows(problem: Any, library: Library) -> Any:
 class CompiledRows:
     """The rows of an agent, with minibatches in C; whole products are the rows' own.
 
+    Vectors of another type than the rows' go the way of numpy, minibatches too.
+
     Parameters
     ----------
     plain
         Dense or CSR rows.
     library
         The compiled engine.
+
+    Attributes
+    ----------
+    normal
+        normal(rows, x, factor, shift) is factor Σ_j ⟨a_j, x⟩ a_j + shift x over some
+        rows, each of them read once.
     """
 
     def __init__(self, plain: DenseRows | SparseRows, library: Library) -> None:
         self.plain: Rows = plain
         self.dtype = plain.dtype
         self.entries = plain.entries
-        self.library = library
-        self.columns = int(plain.A.shape[1])
-        self.x = np.zeros(self.columns, self.dtype)
-        self.out = np.zeros(self.columns, self.dtype)
+        A: Any = plain.A
+        self._where: dict[str, int] = {"d": A.shape[1]}
         if isinstance(plain, DenseRows):
-            self._arrays = [np.ascontiguousarray(plain.A)]
-            self._where = {"values": address(self._arrays[0])}
+            self._arrays = [np.ascontiguousarray(A)]
         else:
-            A = plain.A
             self._arrays = [A.data, A.indptr.astype(np.int64), A.indices]
-            self._where = {
-                "values": address(self._arrays[0]),
-                "starts": address(self._arrays[1]),
-                "columns": address(self._arrays[2]),
-                "column_bytes": A.indices.itemsize,
-            }
-        self._batches: dict[int, CompiledBatch] = {}
+            self._where["column_bytes"] = A.indices.itemsize
+        names = ("values", "starts", "columns")
+        self._where |= zip(names, map(address, self._arrays), strict=False)
+        self._library = library
+        self._dot = self._function("dot", lambda rows, x: plain.gather(rows).dot(x))
+        self._tdot = self._function("tdot", lambda rows, s: plain.gather(rows).tdot(s))
+        self.normal: Any = self._function("normal", plain.normal)
 
     def dot(self, x: Array) -> Array:
         """⟨a_j, x⟩ for each row."""
@@ -78,17 +82,7 @@ class CompiledRows:
 
     def gather(self, rows: Array) -> CompiledBatch:
         """Rows by index, each as often as it is named; the indices must be valid."""
-        batch = self._batches.get(rows.size)
-        if batch is None:
-            batch = self._batches[rows.size] = CompiledBatch(self, rows.size)
-        batch.rows[...] = rows
-        return batch
-
-    def normal(self, rows: Array, x: Array, factor: float, shift: float) -> Array:
-        """factor Σ_j ⟨a_j, x⟩ a_j + shift x over some rows, each of them read once."""
-        if not self.takes(x):
-            return self.plain.normal(rows, x, factor, shift)
-        return self.gather(rows).normal(x, factor, shift)
+        return CompiledBatch(rows, self._dot, self._tdot)
 
     def gram(self, h: Array | None = None) -> Array:
         """(1/n) Σ_j h_j a_j a_jᵀ, d × d, float64; h = 1 where it is not given."""
@@ -98,59 +92,23 @@ class CompiledRows:
         """max_j ‖a_j‖²."""
         return self.plain.largest_norm()
 
-    def takes(self, x: Array) -> bool:
-        """Whether the compiled products are for such a vector."""
-        return x.dtype == self.dtype and x.ndim == 1
-
-    def struct(self, rows: Array, z: Array) -> BatchStruct:
-        """What the compiled functions are told of a batch."""
-        return BatchStruct(
-            **self._where,
-            d=self.columns,
-            rows=address(rows),
-            b=rows.size,
-            x=address(self.x),
-            z=address(z),
-            out=address(self.out),
-        )
+    def _function(self, name: str, otherwise: Callable[..., Array]) -> Any:
+        struct = RowsStruct(**self._where, otherwise=id(otherwise))
+        kept = (otherwise, self._arrays)
+        return self._library.function(name, self.dtype, struct, *kept)
 
 
-class CompiledBatch:
-    """A few rows by their indices, in buffers made once for each size of batch."""
+class CompiledBatch(NamedTuple):
+    """A few rows by their indices, not copied: products are taken where they lie."""
 
-    def __init__(self, whole: CompiledRows, b: int) -> None:
-        self.whole = whole
-        self.rows = np.zeros(b, np.int64)
-        self._x, self._out = whole.x, whole.out
-        self._z = np.zeros(b, whole.dtype)
-        self._struct = whole.struct(self.rows, self._z)
-        self._here = addressof(self._struct)
-        function = whole.library.function
-        self._dot = function("dot", whole.dtype)
-        self._tdot = function("tdot", whole.dtype)
-        self._normal = function("normal", whole.dtype)
+    rows: Array
+    dot_of: Callable[[Array, Array], Array]
+    tdot_of: Callable[[Array, Array], Array]
 
     def dot(self, x: Array) -> Array:
         """⟨a_j, x⟩ for each row."""
-        if not self.whole.takes(x):
-            return self._plain().dot(x)
-        self._x[...] = x
-        self._dot(self._here)
-        return self._z.copy()
+        return self.dot_of(self.rows, x)
 
     def tdot(self, s: Array) -> Array:
         """Σ_j s_j a_j, a new array."""
-        if not self.whole.takes(s):
-            return self._plain().tdot(s)
-        self._z[...] = s
-        self._tdot(self._here)
-        return self._out.copy()
-
-    def normal(self, x: Array, factor: float, shift: float) -> Array:
-        """factor Σ_j ⟨a_j, x⟩ a_j + shift x, a new array."""
-        self._x[...] = x
-        self._normal(self._here, factor, shift)
-        return self._out.copy()
-
-    def _plain(self) -> Batch:
-        return self.whole.plain.gather(self.rows)
+        return self.tdot_of(self.rows, s)

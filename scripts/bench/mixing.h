@@ -1,15 +1,20 @@
 /* M gossip rounds of one vector, as a C programmer would write them: what the rounds of
  * the package are measured against. Two forms, Isend and persistent requests, with one
- * update loop; and a third that computes the own share of the update between the start of
- * the persistent requests and the wait for them. */
+ * update loop. Three more, with persistent requests, for what was decided:
+ * OVERLAPPED computes the own share of the update before it waits;
+ * PATIENT waits for its sends only when their row is to be written again;
+ * MISPLACED receives from the first neighbour 16 bytes beyond the start of a page, while
+ * all vectors that are sent lie at the start of one. */
 #ifndef MIXING_H
 #define MIXING_H
 
 #include <mpi.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum form { ISEND, PERSISTENT, OVERLAPPED };
+enum form { ISEND, PERSISTENT, OVERLAPPED, PATIENT, MISPLACED };
+enum { PAGE = 4096 };
 
 typedef struct {
     MPI_Comm comm;
@@ -18,14 +23,21 @@ typedef struct {
     const int *neighbours;
     double *own[3];       /* x^{k-1}, x^k, x^{k+1}: they change places */
     double *theirs;       /* degree rows */
+    void *room[4];        /* in which these lie */
     MPI_Request *requests; /* 2 degree; of the persistent form 3 times as many */
 } mixer;
 
 static inline mixer mixer_make(MPI_Comm comm, enum form form, int degree,
                                const int *neighbours, int d) {
-    mixer m = {comm, form, degree, d, neighbours, {0}, 0, 0};
-    for (int k = 0; k < 3; k++) m.own[k] = calloc(d, sizeof(double));
-    m.theirs = calloc((size_t)degree * d, sizeof(double));
+    mixer m = {comm, form, degree, d, neighbours, {0}, 0, {0}, 0};
+    const size_t size = d * sizeof(double);
+    for (int k = 0; k < 4; k++) {
+        m.room[k] = calloc(1, (k < 3 ? size : degree * size) + 2 * PAGE);
+        char *place = m.room[k];
+        if (form == MISPLACED)
+            place += (PAGE - (uintptr_t)place % PAGE) + (k < 3 ? 0 : 16);
+        *(k < 3 ? m.own + k : &m.theirs) = (double *)place;
+    }
     m.requests = malloc(6 * degree * sizeof(MPI_Request));
     if (form != ISEND)
         for (int k = 0; k < 3; k++) {
@@ -43,8 +55,7 @@ static inline mixer mixer_make(MPI_Comm comm, enum form form, int degree,
 static inline void mixer_free(mixer *m) {
     if (m->form != ISEND)
         for (int k = 0; k < 6 * m->degree; k++) MPI_Request_free(m->requests + k);
-    for (int k = 0; k < 3; k++) free(m->own[k]);
-    free(m->theirs);
+    for (int k = 0; k < 4; k++) free(m->room[k]);
     free(m->requests);
 }
 
@@ -73,7 +84,11 @@ static inline void mixer_run(mixer *m, const double *x, const double *weights,
             MPI_Startall(2 * degree, requests);
             if (m->form == OVERLAPPED)
                 for (int i = 0; i < d; i++) xa[i] = e * xb[i] + s * xn[i];
-            MPI_Waitall(2 * degree, requests, MPI_STATUSES_IGNORE);
+            MPI_Waitall(m->form == PATIENT ? degree : 2 * degree, requests,
+                        MPI_STATUSES_IGNORE);
+            if (m->form == PATIENT && k > 1)
+                MPI_Waitall(degree, m->requests + 2 * degree * after + degree,
+                            MPI_STATUSES_IGNORE);
         }
         if (m->form == OVERLAPPED) {
             for (int j = 0; j < degree; j++) {
@@ -97,6 +112,10 @@ static inline void mixer_run(mixer *m, const double *x, const double *weights,
         int free_one = before;
         before = now, now = after, after = free_one;
     }
+    if (m->form == PATIENT)
+        for (int k = 0; k < 2 && k < rounds; k++)
+            MPI_Waitall(degree, m->requests + 2 * degree * (k ? after : before) + degree,
+                        MPI_STATUSES_IGNORE);
     memcpy(out, m->own[now], d * sizeof(double));
 }
 

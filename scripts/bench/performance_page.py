@@ -47,6 +47,17 @@ DECISIONS = """\
 - **The own share of an update is not computed while messages travel**: {overlap}. On
   shared memory nothing travels unless a rank is inside MPI, and the second pass over
   the vector costs what it could save.
+- **A round waits for what it receives.** Its own vector may still be on its way in the
+  next one: in C that takes {patient} times as long as to wait for both. Messages of
+  more than 4 kB need the sender's help, and there compiled rounds wait for both.
+- **Vectors that travel start at a cache line.** Long messages are copied by the kernel
+  from one process to the other, which on this processor is slow if the places within a
+  page differ by 16 bytes: a round of vectors placed so takes {misplaced} times as long.
+- **The compiled functions are functions of Python** that read and make arrays
+  themselves: where ranks share a core all that Python does between two rounds is done
+  with cold caches, and calls through ctypes and copies by numpy took longer than the
+  rounds. Of Python and numpy they know what their ABIs promise, which is checked when
+  they are loaded.
 - **A minibatch is not copied together.** The compiled engine reads each row where it
   lies, asks for later rows ahead of time, and uses the row for ⟨a, x⟩ and for the sum
   while it is in the cache; for other losses than the quadratic one the products are
@@ -303,6 +314,7 @@ def decisions(book: dict[str, Any]) -> str:
     )
     isend, overlap = of_c("C isend"), of_c("overlapped in C")
     unknown = "nothing to compare was compiled"
+    patient, misplaced = of_c("patient in C"), of_c("misplaced in C")
     return DECISIONS.format(
         numba=numba,
         threads=(
@@ -312,5 +324,7 @@ def decisions(book: dict[str, Any]) -> str:
             else unknown
         ),
         persistent=f"Isend in C takes {isend} times as long" if isend else unknown,
+        patient=patient or unknown,
+        misplaced=misplaced or unknown,
         overlap=f"in C that takes {overlap} times as long" if overlap else unknown,
     )

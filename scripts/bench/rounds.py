@@ -73,7 +73,13 @@ def measure(comm, program, both, neighbourhood, d, rounds, repeats):
 
             return run
 
-        forms = ("C isend", "C persistent", "overlapped in C")
+        forms = (
+            "C isend",
+            "C persistent",
+            "overlapped in C",
+            "patient in C",
+            "misplaced in C",
+        )
         contenders = {name: in_c(form) for form, name in enumerate(forms)}
         for run in contenders.values():
             run()

@@ -7,6 +7,7 @@ from time import perf_counter, sleep
 
 import numpy as np
 import pytest
+from mpi4py import MPI
 
 from pmgt_mpi.gossip import EXCHANGES, MIXINGS
 from pmgt_mpi.gossip.exchange import SLOTS, tape_shape
@@ -200,3 +201,39 @@ def test_other_threads_run_while_a_mix_waits(comm, together, engine):
         if comm.rank in neighbours:
             assert end - start > 0.3
             assert sum(start < t < end for t in ticks) > 5
+
+
+@both_engines
+def test_arrays_of_every_kind_are_mixed(comm, together, engine):
+    network, X = world_of(comm)
+    gossip = gossip_of(comm, network, exchange="persistent", engine=engine)
+    x = X[comm.rank]
+    with_gaps = np.repeat(x, 3)[::3]
+    read_only = x.copy()
+    read_only.flags.writeable = False
+    shifted = np.zeros(x.nbytes + 1, np.uint8)[1:].view(x.dtype)
+    shifted[...] = x
+    # An equal type that is another object, as of arrays that were pickled.
+    other_type = x.astype(np.dtype(x.dtype, metadata={"kept": 1}))
+    kinds = (with_gaps, read_only, shifted, x.view(np.matrix).A1, other_type)
+    results = [gossip.mix(kind, 4) for kind in (x, *kinds)]
+    by_columns = gossip.mix(np.asfortranarray(x.reshape(2, 3)), 4)
+    gossip.close()
+    with together:
+        assert {result.tobytes() for result in results} == {results[0].tobytes()}
+        assert by_columns.tolist() == results[0].reshape(2, 3).tolist()
+        assert all(result.flags.writeable for result in results)
+
+
+@pytest.mark.mpi(min_size=2)
+def test_an_error_of_mpi_in_compiled_rounds_is_raised(comm, together):
+    network, X = world_of(comm)
+    gossip = gossip_of(comm, network, exchange="persistent", engine="compiled")
+    gossip.mix(X[comm.rank], 2)
+    exchange = gossip._exchange(X.shape[1], X.dtype)
+    exchange._handles[...] = MPI._handleof(MPI.REQUEST_NULL)
+    with together:
+        with pytest.raises(MPI.Exception):
+            gossip.mix(X[comm.rank], 2)
+        assert gossip.rounds == 2
+    gossip.close()

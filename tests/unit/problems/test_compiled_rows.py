@@ -81,6 +81,43 @@ def test_a_vector_of_another_type_goes_the_way_of_numpy(engine, sparse):
     assert ours.tobytes() == expected.tobytes()
 
 
+@both_layouts
+def test_arguments_of_every_kind(engine, sparse):
+    plain = make_problem("ridge", make_shard(60, 9, sparse=sparse))
+    rows, (w, w0) = np.arange(0, 60, 7), points(9)
+    expected = plain.minibatch_difference(w, w0, rows)
+    ours = engine.problem(plain)
+    gaps = np.repeat(w, 2)[::2], np.repeat(w0, 2)[::2]
+    assert not gaps[0].flags.c_contiguous
+    for arguments in (
+        (w, w0, np.repeat(rows, 2)[::2]),
+        (w, w0, rows.astype(np.int32)),
+        (*gaps, rows),
+    ):
+        found = ours.minibatch_difference(*arguments)
+        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-13)
+        slopes = ours.slopes(arguments[0], arguments[2])
+        np.testing.assert_allclose(slopes, plain.slopes(w, rows), rtol=0, atol=1e-13)
+        sums = ours.combine(slopes, arguments[2])
+        np.testing.assert_allclose(
+            sums, plain.combine(slopes, rows), rtol=0, atol=1e-13
+        )
+
+
+@both_layouts
+def test_wrong_arguments_are_refused_as_by_numpy(engine, sparse):
+    A = engine.problem(make_problem("ridge", make_shard(60, 9, sparse=sparse))).A
+    rows, (w, _) = np.arange(5), points(9)
+    with pytest.raises(TypeError):
+        A.normal(rows, w)
+    with pytest.raises(TypeError):
+        A.normal(rows, w, "1", 0.0)
+    with pytest.raises((ValueError, IndexError)):
+        A.gather(rows).dot(w[:-1])
+    with pytest.raises((ValueError, IndexError)):
+        A.gather(rows).tdot(w[:3])
+
+
 def test_long_indices_of_columns(engine):
     shard = make_shard(30, 6, sparse=True)
     wide = shard.A.copy()
