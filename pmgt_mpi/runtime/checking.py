@@ -17,7 +17,8 @@ from pmgt_mpi.errors import UserError
 from pmgt_mpi.registry import Registry, import_object, nearest
 from pmgt_mpi.runtime.plan import Part
 
-STRICT = ConfigDict(extra="forbid", strict=True)
+STRICT = ConfigDict(extra="forbid", strict=True, defer_build=True)
+"""Of every section. Half of the models only lend their fields, and need no building."""
 
 
 class Section(BaseModel):

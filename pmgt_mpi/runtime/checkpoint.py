@@ -13,7 +13,6 @@ whoever is killed and whatever the disk does.
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -158,10 +157,12 @@ class Checkpoints:
         manifest.write(here)
         for path in list(complete(self.run))[KEPT:]:
             (path / MANIFEST).unlink()  # first: half of a checkpoint is none
+        from shutil import rmtree  # agent 0 alone, and not before the first step
+
         for other, path in numbered(self.run):
             if other < number and not (path / MANIFEST).exists():
                 # A rank of a killed job may still be writing there: the next time.
-                shutil.rmtree(path, ignore_errors=True)
+                rmtree(path, ignore_errors=True)
 
     def _on_first(self, work: Any) -> Any:
         """Do work on agent 0; if it cannot, all raise."""

@@ -27,11 +27,13 @@ def prepare() -> None:
 
     One BLAS thread a rank: the ranks are the parallelism. Yielding while MPI waits:
     with more ranks than cores a round is a thousand times slower without it, and it
-    costs a tenth with two ranks on two cores.
+    costs a tenth with two ranks on two cores. No plugins for the library that checks
+    the config: it would look through all packages for them while every rank waits.
     """
     for name in BLAS_THREADS:
         os.environ.setdefault(name, "1")
     os.environ.setdefault("OMPI_MCA_mpi_yield_when_idle", "1")
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
 
 
 def launched() -> tuple[int, int]:

@@ -48,11 +48,11 @@ DECISIONS = """\
   shared memory nothing travels unless a rank is inside MPI, and the second pass over
   the vector costs what it could save.
 - **A round waits for what it receives.** Its own vector may still be on its way in the
-  next one: in C that takes {patient} times as long as to wait for both. Messages of
-  more than 4 kB need the sender's help, and there compiled rounds wait for both.
+  next one: {patient}. Messages of more than 4 kB need the sender's help, and there
+  compiled rounds wait for both. The C programs above wait for both always.
 - **Vectors that travel start at a cache line.** Long messages are copied by the kernel
   from one process to the other, which on this processor is slow if the places within a
-  page differ by 16 bytes: a round of vectors placed so takes {misplaced} times as long.
+  page differ by 16 bytes: {misplaced}.
 - **The compiled functions are functions of Python** that read and make arrays
   themselves: where ranks share a core all that Python does between two rounds is done
   with cold caches, and calls through ctypes and copies by numpy took longer than the
@@ -229,7 +229,7 @@ def startup(results: Results, verdicts: Verdicts) -> str:
         + table(head, rows)
         + "\nWhat is more: every rank imports this package and `numpy.random`, which "
         "adds up with more ranks than\ncores; and all wait while agent 0 imports "
-        "pydantic, for the config, and `scipy.sparse`, for W.\n"
+        "pydantic and checks the config.\n"
     )
 
 
@@ -324,7 +324,9 @@ def decisions(book: dict[str, Any]) -> str:
             else unknown
         ),
         persistent=f"Isend in C takes {isend} times as long" if isend else unknown,
-        patient=patient or unknown,
-        misplaced=misplaced or unknown,
+        patient=f"in C that takes {patient} times as long" if patient else unknown,
+        misplaced=f"placed so, a round in C takes {misplaced} times as long"
+        if misplaced
+        else unknown,
         overlap=f"in C that takes {overlap} times as long" if overlap else unknown,
     )

@@ -59,7 +59,7 @@ def test_a_missed_target_is_bold_and_named(bench):
     python, compiled = "**3.31 [3.31, 3.31]** (≤ 3.3)", "1.49 [1.49, 1.49] (≤ 1.5)"
     assert f"| {python} | 2.50 | {compiled} | – |" in text
     assert "Isend in C takes 1.25 (m = 2, d = 50) times as long" in text
-    assert "placed so takes 3.50 (m = 2, d = 50) times as long" in text
+    assert "a round in C takes 3.50 (m = 2, d = 50) times as long" in text
 
 
 def test_without_a_compiler_there_is_nothing_to_compare_with(bench):

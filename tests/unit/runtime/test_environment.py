@@ -22,21 +22,23 @@ from pmgt_mpi.runtime.environment import (
 from pmgt_mpi.runtime.meta import place
 
 YIELD = "OMPI_MCA_mpi_yield_when_idle"
+NO_PLUGINS = "PYDANTIC_DISABLE_PLUGINS"
 
 
 @pytest.fixture(autouse=True)
 def bare(monkeypatch):
     """No launcher, no BLAS threads; whatever a test sets is taken back."""
     launchers = (name for pair in LAUNCHERS for name in pair)
-    for name in (*BLAS_THREADS, YIELD, *launchers):
+    for name in (*BLAS_THREADS, YIELD, NO_PLUGINS, *launchers):
         monkeypatch.setenv(name, "")
         monkeypatch.delenv(name)
 
 
-def test_prepare_sets_one_thread_and_yielding():
+def test_prepare_sets_one_thread_and_yielding_and_no_plugins():
     prepare()
     assert [os.environ[name] for name in BLAS_THREADS] == ["1", "1", "1"]
     assert os.environ[YIELD] == "1"
+    assert os.environ[NO_PLUGINS] == "__all__"
 
 
 def test_prepare_leaves_what_the_user_has_set(monkeypatch):
