@@ -1,9 +1,9 @@
 /* What the engine uses of Python and numpy, written out here: their headers are often not
  * installed, and without them one object serves every version of both.
  *
- * Python's functions are of its stable ABI and come as addresses (`attach`), and so does
- * PyArray_New, from the table that numpy keeps for extensions. An array begins as in
- * every release of numpy; library.py sees that it does before it attaches anything. */
+ * Python's functions belong to its stable ABI. They come as addresses (`attach`), and so
+ * does PyArray_New, from the table that numpy keeps for extensions. An array begins so
+ * in every release of numpy; abi.py sees that it does before anything is attached. */
 
 typedef struct {
     intptr_t references;

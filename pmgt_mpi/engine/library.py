@@ -16,8 +16,8 @@ from pmgt_mpi.engine.abi import check_layout, function_of_python, python_struct
 SUFFIXES = {np.dtype(np.float64): "double", np.dtype(np.float32): "float"}
 """The types of number that the engine has functions for."""
 
-NAMES = ("mix", "dot", "tdot", "normal")
 ONE_ARGUMENT = ("mix",)
+"""Functions that take an array, and nothing else."""
 
 Address = ctypes.c_void_p
 
@@ -105,7 +105,6 @@ class Library:
         kept
             What the struct holds addresses of: it lives as long as the function.
         """
-        assert name in NAMES
         call = getattr(self._library, f"{name}_{SUFFIXES[dtype]}")
         return function_of_python(
             name, call, struct, (self, *kept), one_argument=name in ONE_ARGUMENT

@@ -88,13 +88,10 @@ static int NAME(rounds)(const mix_t *m, REAL *out) {
         NAME(update)(k == last ? out : own + after * e->stride, row + skip,
                      weights + skip, degree + 2 - skip, e->size);
         weights += degree + 2;
-        if (k == last) {
-            if (k > 0) error = NAME(wait_sent)(e, before);
-            if (!error) error = NAME(wait_sent)(e, now);
-        }
         now = after;
     }
-    return error;
+    if (last > 0) error = NAME(wait_sent)(e, (now + 1) % OWN);
+    return error ? error : NAME(wait_sent)(e, (now + 2) % OWN);
 }
 
 /* mix(x): an array, new. */
