@@ -54,10 +54,10 @@ DECISIONS = """\
   from one process to the other, which on this processor is slow if the places within a
   page differ by 16 bytes: {misplaced}.
 - **The compiled functions are functions of Python** that read and make arrays
-  themselves: where ranks share a core all that Python does between two rounds is done
-  with cold caches, and calls through ctypes and copies by numpy took longer than the
-  rounds. Of Python and numpy they know what their ABIs promise, which is checked when
-  they are loaded.
+  themselves. Where ranks share a core, all that Python does between two rounds is done
+  with cold caches, and calls through ctypes and copies by numpy were a large part of a
+  short mix. Of Python and numpy they know what the ABIs of both promise, which is
+  checked when they are loaded.
 - **A minibatch is not copied together.** The compiled engine reads each row where it
   lies, asks for later rows ahead of time, and uses the row for ⟨a, x⟩ and for the sum
   while it is in the cache; for other losses than the quadratic one the products are
