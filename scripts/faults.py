@@ -502,7 +502,7 @@ FAULTS = [
     Fault(
         "compiled rounds always skip x^{k-1}",
         ENGINE,
-        "skip = k == 0;",
+        "skip = k == 0 || weights[0] == 0;",
         "skip = 1;",
         GOSSIP,
         "compiled",

@@ -68,8 +68,9 @@ static int NAME(trade)(const exchange_t *e, int now) {
 }
 
 /* All rounds of one mix, from own row 1 to `out`. In the first there is no x^{k-1} yet,
- * and its weight is not read. If the exchange is patient, an own row may still be on its
- * way in the next round: it is waited for before it is written again. */
+ * and its weight is not read; later it is not read itself where it has no weight. If the
+ * exchange is patient, an own row may still be on its way in the next round: it is waited
+ * for before it is written again. */
 static int NAME(rounds)(const mix_t *m, REAL *out) {
     const exchange_t *e = m->exchange;
     const REAL *weights = (const REAL *)m->weights;
@@ -79,7 +80,8 @@ static int NAME(rounds)(const mix_t *m, REAL *out) {
     for (int j = 0; j < degree; j++) row[j + 1] = (REAL *)e->theirs + j * e->stride;
     int now = 1, error = 0;
     for (int k = 0; k <= last; k++) {
-        const int after = (now + 1) % OWN, before = (now + 2) % OWN, skip = k == 0;
+        const int after = (now + 1) % OWN, before = (now + 2) % OWN;
+        const int skip = k == 0 || weights[0] == 0;
         error = NAME(trade)(e, now);
         if (!error && k > 1) error = NAME(wait_sent)(e, after);
         if (error) return error;

@@ -106,14 +106,14 @@ class Trade(NamedTuple):
         Calls that start them.
     arrivals
         Calls that wait for the neighbours' vectors.
-    sends
-        Requests of the own vector, which the round itself need not wait for: they must
-        be done before the slot is used again.
+    departures
+        Calls that wait until the own vector is sent. The round itself need not: it must
+        be so before the slot is used again.
     """
 
     starts: list[Callable[[], Any]]
     arrivals: list[Callable[[], Any]]
-    sends: list[Any]
+    departures: list[Callable[[], Any]]
 
 
 class TapeExchange(Exchange):
@@ -141,24 +141,24 @@ class TapeExchange(Exchange):
         """Give the function that runs rounds with these weights, and counts them."""
         iterates, slots, rounds = self._iterates, self._slots, len(weights)
         calls: list[Callable[[], Any]] = []  # all that a mix does, one after another
-        sends: list[Any] = []
+        departures: list[Callable[[], Any]] = []
         for k, w in enumerate(weights):
             slot = k % slots
             if k > 0 and slot == 0:  # the tape is full
-                calls.append(partial(MPI.Request.Waitall, sends))
-                sends = []
+                calls += departures
+                departures = []
                 for start in (0, 1):
                     end = iterates[slots + start]
                     calls.append(partial(iterates[start].__setitem__, ..., end))
             trade, block = self._trades[slot], self._blocks[slot]
             calls += trade.starts + trade.arrivals
-            sends += trade.sends
-            if k == 0:  # there is no x^{k−1} yet
+            departures += trade.departures
+            if k == 0 or w[0] == 0:  # there is no x^{k−1} yet, or it has no weight
                 w, block = w[1:], block[1:]
             calls.append(partial(w.dot, block, iterates[slot + 2]))
         # The last product makes a new array: what is given back.
         last, read = w.dot, block
-        calls[-1] = partial(MPI.Request.Waitall, sends)
+        calls[-1:] = departures
         first, flat = iterates[1].reshape(shape), len(shape) == 1
 
         def run(x: Array) -> Array:
@@ -213,7 +213,7 @@ class PersistentExchange(TapeExchange):
         return Trade(
             starts=[request.Start for request in receives + sends],
             arrivals=[request.Wait for request in receives],
-            sends=sends,
+            departures=[request.Wait for request in sends],
         )
 
     def close(self) -> None:

@@ -50,6 +50,8 @@ DECISIONS = """\
 - **A round waits for what it receives.** Its own vector may still be on its way in the
   next one: {patient}. Messages of more than 4 kB need the sender's help, and there
   compiled rounds wait for both. The C programs above wait for both always.
+- **What has no weight is not read.** Of two agents, or on a complete graph, Chebyshev's
+  x^(k−1) has none from the second round on. The C programs read it all the same.
 - **Vectors that travel start at a cache line.** Long messages are copied by the kernel
   from one process to the other, which on this processor is slow if the places within a
   page differ by 16 bytes: {misplaced}.
