@@ -43,7 +43,7 @@ class Agent:
         m n_i / N, so that the mean over agents of weight · f_i is the mean over rows.
     n
         ceil(N / m), the same on every agent.
-    seed, label, agent_id
+    seed, stream_name, agent_id
         Where the random streams come from.
 
     Attributes
@@ -63,7 +63,7 @@ class Agent:
         weight: float,
         n: int,
         seed: int,
-        label: str,
+        stream_name: str,
         agent_id: int,
     ) -> None:
         self._problem = problem
@@ -73,10 +73,11 @@ class Agent:
         self.n = n
         self.gradients = 0
         self.gradients_paper = 0
-        self._shared = stream(seed, f"algorithm {label}", 0)
-        own = stream(seed, f"algorithm {label}", 1, agent_id)
+        purpose = f"algorithm {stream_name}"
+        self._shared = stream(seed, purpose, 0)
+        own = stream(seed, purpose, 1, agent_id)
         self._indices = IndexStream(own, problem.rows)
-        self._own_chance = stream(seed, f"algorithm {label}", 2, agent_id)
+        self._own_chance = stream(seed, purpose, 2, agent_id)
         self._difference = getattr(problem, "minibatch_difference", None)
         self._table = gradient_table(problem)
 

@@ -1,8 +1,9 @@
 """Random streams, all derived from the one seed of a run.
 
-A stream belongs to a purpose (``data``, ``graph``, or an algorithm's label) and to a
-part of it: the stream that all agents share, or the one that is an agent's own. Adding
-an algorithm to a config, or moving it, changes no other stream.
+A stream belongs to a purpose (``data``, ``graph``, or a method's name) and to a part of
+it: the stream that all agents share, or the one that is an agent's own. So entries of a
+config that run the same method see the same chance, and a difference between them comes
+from their parameters alone; adding an entry, or moving it, changes no other stream.
 """
 
 from __future__ import annotations

@@ -150,16 +150,16 @@ FAULTS = [
     Fault(
         "T is drawn per rank",
         AGENT,
-        'self._shared = stream(seed, f"algorithm {label}", 0)',
-        'self._shared = stream(seed, f"algorithm {label}", 0, agent_id)',
+        "self._shared = stream(seed, purpose, 0)",
+        "self._shared = stream(seed, purpose, 0, agent_id)",
         EXACT,
         "katyushax and pca-True-0.0-chebyshev",
     ),
     Fault(
         "all agents draw the same rows",
         AGENT,
-        'own = stream(seed, f"algorithm {label}", 1, agent_id)',
-        'own = stream(seed, f"algorithm {label}", 1)',
+        "own = stream(seed, purpose, 1, agent_id)",
+        "own = stream(seed, purpose, 1)",
         "tests/mpi/test_agent.py",
     ),
     Fault(

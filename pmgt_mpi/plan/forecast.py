@@ -177,7 +177,7 @@ def forecast(
     )
     rehearsal = Rehearsal(
         sample.stage, method, FewRounds(gossip), sample.engine,
-        n=sample.n, seed=plan.seed, label=algorithm.label,
+        n=sample.n, seed=plan.seed, stream_name=algorithm.stream,
     )  # fmt: skip
     rehearsal.run(steps, *REHEARSAL_SECONDS)
     gossip.close()

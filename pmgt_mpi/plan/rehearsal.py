@@ -106,13 +106,14 @@ class Rehearsal:
         *,
         n: int,
         seed: int,
-        label: str,
+        stream_name: str,
     ) -> None:
         self._network = network
         self._method = method
         self._agent = Agent(
             engine.problem(stage.problem), stage.regularizer, network,
-            weight=1.0, n=n, seed=seed, label=label, agent_id=stage.comm.rank,
+            weight=1.0, n=n, seed=seed, stream_name=stream_name,
+            agent_id=stage.comm.rank,
         )  # fmt: skip
         self.rounds: list[int] = []
         self.bytes: list[int] = []

@@ -169,6 +169,7 @@ def solve(
         stage,
         AlgorithmPlan(
             label=method.name,
+            stream=method.name,
             method=method,
             mixing=Part(mixing, MIXINGS.address(mixing)),
             mix_rounds=mix_rounds,

@@ -259,6 +259,7 @@ def _algorithms(
         plans.append(
             AlgorithmPlan(
                 label=label,
+                stream=fixed["stream"] or method.name,
                 method=method,
                 mixing=_known(MIXINGS, fixed["mixing"] or mixing["method"], where),
                 mix_rounds=mixing["rounds"],
@@ -270,6 +271,6 @@ def _algorithms(
     if count > 1:
         raise UserError(
             f"{origin}: {count} algorithms have the label '{label}', which names them "
-            "in the log and seeds their random streams; give each a label of its own"
+            "in the log; give each a label of its own"
         )
     return plans

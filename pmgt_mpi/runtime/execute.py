@@ -126,7 +126,7 @@ def execute(
     stage, plan
         What is solved, and how.
     seed
-        Of the run; the streams come from it and the algorithm's label.
+        Of the run; the streams come from it and the method's name.
     stop
         Reasons to stop beside the steps.
     exchange
@@ -165,7 +165,7 @@ def execute(
         weight=stage.weight,
         n=stage.n,
         seed=seed,
-        label=plan.label,
+        stream_name=plan.stream,
         agent_id=collective.agent,
     )
     clock = Clock()

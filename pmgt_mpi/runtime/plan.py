@@ -72,7 +72,9 @@ class AlgorithmPlan(NamedTuple):
     Attributes
     ----------
     label
-        Name in the log; the random streams are derived from it.
+        Name in the log.
+    stream
+        What the random streams are derived from: the method's name, if not given.
     method
         The algorithm and its options.
     mixing, mix_rounds
@@ -82,6 +84,7 @@ class AlgorithmPlan(NamedTuple):
     """
 
     label: str
+    stream: str
     method: Part
     mixing: Part
     mix_rounds: int | str

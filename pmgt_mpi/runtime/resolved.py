@@ -68,6 +68,7 @@ def resolved_config(plan: Plan) -> dict[str, Any]:
         {
             **_named("name", algorithm.method),
             "label": algorithm.label,
+            "stream": algorithm.stream,
             "mixing": algorithm.mixing.name,
             "steps": algorithm.steps,
             "evaluate_every": algorithm.evaluate_every,

@@ -90,6 +90,7 @@ class AlgorithmSection(Section):
 
     name: str
     label: str | None = None
+    stream: str | None = None
     mixing: str | None = None
     steps: Count | None = None
     evaluate_every: Annotated[int, Within(ge=0)] | None = None

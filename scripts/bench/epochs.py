@@ -70,7 +70,7 @@ def measure(comm, program, both, neighbourhood, problem, b, repeats):
         gossip = Gossip(comm, neighbourhood, chebyshev, engine.exchange("persistent"))
         agent = SteadyAgent(
             engine.problem(problem), NoRegularizer(), gossip,
-            weight=1.0, n=N, seed=1, label="bench", agent_id=comm.rank,
+            weight=1.0, n=N, seed=1, stream_name="bench", agent_id=comm.rank,
         )  # fmt: skip
         return agent, gossip
 

@@ -62,7 +62,7 @@ def contenders_of(comm, program, both, n, sparse):
     agents = {
         name: Agent(
             engine.problem(problem), NoRegularizer(), None,
-            weight=1.0, n=n, seed=1, label="bench", agent_id=0,
+            weight=1.0, n=n, seed=1, stream_name="bench", agent_id=0,
         )
         for name, engine in both.items()
     }  # fmt: skip

@@ -25,12 +25,12 @@ class RowAgents:
         As the log of a run counts them, the gradients as the mean over the agents.
     """
 
-    def __init__(self, lab: RowLab, label: str, seed: int) -> None:
+    def __init__(self, lab: RowLab, method: str, seed: int) -> None:
         self.lab, self.n = lab, lab.n
         self.gradients = self.gradients_paper = 0.0
         self.rounds = 0
         self._W, *self._spectrum = lab.network(seed)
-        purpose = f"algorithm {label}"
+        purpose = f"algorithm {method}"
         self._shared = stream(seed, purpose, 0)
         self._own = [
             IndexStream(stream(seed, purpose, 1, i), part.rows)

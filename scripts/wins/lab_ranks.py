@@ -44,6 +44,7 @@ class Ranks(Lab):
 
         plan = AlgorithmPlan(
             label=method,
+            stream=method,
             method=Part(method, ALGORITHMS[method], values),
             mixing=Part("chebyshev", MIXINGS["chebyshev"]),
             mix_rounds="auto",

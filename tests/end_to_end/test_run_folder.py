@@ -242,3 +242,17 @@ def test_the_resolved_config_finds_the_files_from_its_own_folder(tmp_path):
         for folder in (tmp_path, tmp_path / "elsewhere")
     )
     assert first.tobytes() == again.tobytes()
+
+
+def test_entries_of_one_method_share_their_chance(tmp_path):
+    entry = '[[algorithm]]\nname = "pmgt-katyushax"\nlabel = "{}"\n'
+    text = SMALL.partition("[[algorithm]]")[0]
+    text += entry.format("a") + entry.format("b") + 'mixing = "fastmix"\n'
+    text += entry.format("c") + 'stream = "other"\n'
+    run_config(tmp_path, text, ranks=2).expect(0)
+    left = Left(tmp_path / "out")
+    a, b, c = ([r["gradients"] for r in left.metrics if r["algorithm"] == label]
+               for label in "abc")  # fmt: skip
+    assert a == b  # T of every epoch
+    assert a != c
+    assert not np.array_equal(left.solution["a"], left.solution["b"])

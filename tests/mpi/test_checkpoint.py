@@ -64,6 +64,7 @@ def run(stage, name, keeping, steps=STEPS):
     """Run a method; all that must not depend on an interruption."""
     plan = AlgorithmPlan(
         label=name,
+        stream=name,
         method=Part(name, ALGORITHMS.address(name)),
         mixing=Part("chebyshev", MIXINGS.address("chebyshev")),
         mix_rounds=4,

@@ -108,7 +108,7 @@ def loop(comm):
         freed.extend([gossip.close, collective.comm.Free])
         psi = NoRegularizer()
         agent = Agent(
-            problem, psi, gossip, weight=1.0, n=2, seed=1, label="walk",
+            problem, psi, gossip, weight=1.0, n=2, seed=1, stream_name="walk",
             agent_id=comm.rank,
         )  # fmt: skip
         x_star = MINIMISER if reference else None

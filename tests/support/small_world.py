@@ -115,7 +115,7 @@ class Case:
             weight=shard.weight,
             n=-(-shard.total_rows // m),
             seed=5,
-            label="exactness",
+            stream_name="exactness",
             agent_id=comm.rank,
         )
         A, y = [part.A for part in parts], [part.labels for part in parts]

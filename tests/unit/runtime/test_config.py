@@ -52,6 +52,7 @@ def test_defaults_of_the_smallest_config():
         algorithms=[
             AlgorithmPlan(
                 label="nids",
+                stream="nids",
                 method=Part(
                     "nids", "pmgt_mpi.algorithms.nids:NIDS", {"step_size": "auto"}
                 ),

@@ -193,6 +193,7 @@ def test_a_resolved_config_has_every_default_written_out():
         {
             "name": "pmgt-katyushax", "batch_size": "sqrt", "step_size": "auto",
             "momentum": "auto", "mix_rounds": "section", "label": "pmgt-katyushax",
+                "stream": "pmgt-katyushax",
             "mixing": "chebyshev", "steps": 1000, "evaluate_every": 1,
         }
     ]  # fmt: skip

@@ -242,8 +242,8 @@ def test_an_algorithm_that_is_no_section_or_has_no_name():
 
 def test_two_algorithms_of_one_label():
     text = (
-        "2 algorithms have the label 'nids', which names them in the log and seeds "
-        "their random streams; give each a label of its own"
+        "2 algorithms have the label 'nids', which names them in the log; give each "
+        "a label of its own"
     )
     assert complaint(algorithm=[{"name": "nids"}, {"name": "nids"}]) == text
     other = {"name": "pg-extra", "label": "nids"}
