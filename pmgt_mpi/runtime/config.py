@@ -41,6 +41,9 @@ from pmgt_mpi.runtime.sections import (
     StopSection,
 )
 
+LONGEST_NAME = 200
+"""Bytes of a run's name: file systems take 255, and the date comes behind it."""
+
 SECTIONS = (
     "run",
     "network",
@@ -142,6 +145,7 @@ def check_config(
         return check(model, values.get(section, {}), f"{origin}: [{section}]")
 
     run = fixed("run", RunSection)
+    _check_run_name(run["name"], f"{origin}: [run]")
     network = _network(values.get("network", {}), f"{origin}: [network]")
     source, data = part(SOURCES, "data", "source", DataSection)
     _known(PARTITIONS, data["partition"], f"{origin}: [data]")
@@ -188,6 +192,26 @@ def _accuracy(wanted: dict[str, Any], where: str) -> Accuracy | None:
         return accuracy_of(wanted["epsilon"], wanted["radius"])
     except UserError as error:
         raise UserError(f"{where} {error}") from None
+
+
+def _check_printable(key: str, text: str, where: str) -> None:
+    """Refuse text that would not be seen as it is in a terminal, table or picture."""
+    if not text.isprintable() or not text.strip():
+        raise UserError(
+            f"{where} {key} = {text!a}: expected text that can be printed, in one "
+            "line and without control characters"
+        )
+
+
+def _check_run_name(name: str, where: str) -> None:
+    """Refuse a name that is not that of one folder below ``runs``."""
+    _check_printable("name", name, where)
+    if "/" in name or name.startswith(".") or len(name.encode()) > LONGEST_NAME:
+        raise UserError(
+            f"{where} name = '{name}' names the folder of the run below runs: expected "
+            f"no '/', no '.' at its start, and at most {LONGEST_NAME} bytes; a folder "
+            "elsewhere is chosen with --out"
+        )
 
 
 def _known(registry: Registry, name: str, where: str) -> Part:
@@ -251,10 +275,12 @@ def _algorithms(
         )  # fmt: skip
         own_every = fixed["evaluate_every"]
         label = fixed["label"] or method.name
-        if label == "reference" or "/" in label:
+        _check_printable("label", label, where)
+        if label == "reference" or "/" in label or label.endswith(".npy"):
             raise UserError(
                 f"{where} label = '{label}': solution.npz uses 'reference' and names "
-                "with a '/' for other arrays; choose another label"
+                "with a '/' for other arrays, and takes '.npy' off a name; choose "
+                "another label"
             )
         plans.append(
             AlgorithmPlan(

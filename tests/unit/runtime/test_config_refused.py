@@ -9,6 +9,7 @@ from tests.unit.runtime.configs import complaint
 
 nan, inf = float("nan"), float("inf")
 ALGORITHM = "[[algorithm]] number 0"
+RUN = "[run]"
 
 
 @pytest.mark.parametrize(
@@ -250,11 +251,31 @@ def test_two_algorithms_of_one_label():
     assert complaint(algorithm=[{"name": "nids"}, other]) == text
 
 
-@pytest.mark.parametrize("label", ["reference", "a/agents"])
+@pytest.mark.parametrize("label", ["reference", "a/agents", "a.npy"])
 def test_labels_that_solution_npz_needs_itself(label):
     assert complaint(algorithm=[{"name": "nids", "label": label}]) == (
         f"{ALGORITHM} label = '{label}': solution.npz uses 'reference' and names with "
-        "a '/' for other arrays; choose another label"
+        "a '/' for other arrays, and takes '.npy' off a name; choose another label"
+    )
+
+
+@pytest.mark.parametrize("text", ["a\x00", "\x1b[31mred", "two\nlines", "\u202e", " "])
+def test_labels_and_names_that_cannot_be_printed(text):
+    expected = (
+        f"= {text!a}: expected text that can be printed, in one line and without "
+        "control characters"
+    )
+    given = [{"name": "nids", "label": text}]
+    assert complaint(algorithm=given) == f"{ALGORITHM} label {expected}"
+    assert complaint(run={"name": text}) == f"{RUN} name {expected}"
+
+
+@pytest.mark.parametrize("name", ["/abs/../x", "a/b", "..", ".hidden", "x" * 201])
+def test_run_names_that_are_no_folder(name):
+    assert complaint(run={"name": name}) == (
+        f"{RUN} name = '{name}' names the folder of the run below runs: expected no "
+        "'/', no '.' at its start, and at most 200 bytes; a folder elsewhere is chosen "
+        "with --out"
     )
 
 
