@@ -13,26 +13,22 @@ whoever is killed and whatever the disk does.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from pmgt_mpi.collective import AgreedError, Collective
-from pmgt_mpi.errors import DiskError
+from pmgt_mpi.collective import Collective
 from pmgt_mpi.runtime import statefile
 from pmgt_mpi.runtime.execute import Finished
 from pmgt_mpi.runtime.folder import RunFolder, cannot_write
 from pmgt_mpi.runtime.manifest import MANIFEST, Manifest, sync_folder
 from pmgt_mpi.runtime.statefile import Numbers, Seal
 
+T = TypeVar("T")
+
 FOLDER = "checkpoint"
 KEPT = 2
-
-
-class DiskFullError(AgreedError):
-    """A checkpoint that could not be written; all agents know, and end together."""
-
-    exit_code = 1
 
 
 def numbered(run: Path) -> list[tuple[int, Path]]:
@@ -100,16 +96,11 @@ class Checkpoints:
         """Write a checkpoint; if one agent cannot, all raise and the last ones stay."""
         number = self._on_first(self._begin)
         here = self.run / FOLDER / f"{number:06d}"
-        seal, problem = None, None
-        try:
+        with self._agreed():
             here.mkdir(parents=True, exist_ok=True)
             name = agent_file(self.collective.agent)
             seal = statefile.write(here / name, numbers, arrays)
-        except OSError as error:
-            problem = str(self._cannot(error))
-        words = self.collective.gather((seal, problem))
-        self._raise_first([word[1] for word in words])
-        seals = [word[0] for word in words]
+        seals = self.collective.gather_to_first(seal)
         self._on_first(lambda: self._end(number, algorithm, step, seals, done))
         self.written += 1
 
@@ -164,28 +155,22 @@ class Checkpoints:
                 # A rank of a killed job may still be writing there: the next time.
                 rmtree(path, ignore_errors=True)
 
-    def _on_first(self, work: Any) -> Any:
+    def _on_first(self, work: Callable[[], T]) -> T:
         """Do work on agent 0; if it cannot, all raise."""
-        result, problem = None, None
-        if self.collective.agent == 0:
-            try:
+        result: T | None = None
+        with self._agreed():
+            if self.collective.agent == 0:
                 result = work()
-            except DiskError as error:
-                problem = str(error)
+        return self.collective.from_first(result)  # type: ignore[no-any-return]
+
+    @contextmanager
+    def _agreed(self) -> Iterator[None]:
+        """Let all raise if one agent cannot write."""
+        with self.collective.agreed():
+            try:
+                yield
             except OSError as error:
-                problem = str(self._cannot(error))
-        result, problem = self.collective.from_first((result, problem))
-        self._raise_first([problem])
-        return result
-
-    def _cannot(self, error: OSError) -> Exception:
-        return cannot_write(self.run, f"{FOLDER}/", error)
-
-    @staticmethod
-    def _raise_first(problems: list[str | None]) -> None:
-        for problem in problems:
-            if problem is not None:
-                raise DiskFullError(problem)
+                raise cannot_write(self.run, f"{FOLDER}/", error) from None
 
 
 def pack_finished(run: Finished) -> tuple[Numbers, dict[str, Any]]:

@@ -120,8 +120,6 @@ class Evaluator:
         with self.evaluation:
             m = collective.agents
             mean = collective.sum(x.astype(np.float64)) / m
-            distance = float(np.sum((x - mean) ** 2))
-            consensus = float(collective.sum(np.array(distance))) / m
             value = self.objective.value(mean)
             excess = self.objective.suboptimality(mean)
             record = {
@@ -131,7 +129,7 @@ class Evaluator:
                 "objective": value,
                 "suboptimality": excess,
                 "relative_suboptimality": self._relative(excess),
-                "consensus": consensus,
+                "consensus": self._consensus(x, mean),
             }
             if self.theory_bound is not None:
                 record["theory_bound"] = self.theory_bound(step)
@@ -148,6 +146,12 @@ class Evaluator:
             return bool(relative > FAR_ABOVE_START)
         return bool(value > FAR_ABOVE_START * (1 + abs(self.start_value)))
 
+    def _consensus(self, x: Array, mean: Array) -> float:
+        """Mean of the agents' squared distances from their average."""
+        collective = self.objective.collective
+        distance = np.sum((x - mean) ** 2, dtype=np.float64)
+        return float(collective.sum(distance)) / collective.agents
+
     def _relative(self, excess: float | None) -> float | None:
         if excess is None or not self.start_suboptimality:
             return excess
@@ -155,29 +159,20 @@ class Evaluator:
 
     def _costs(self) -> Record:
         """Seconds are the slowest agent's; gradients and the split of time a mean."""
-        sent = self.gossip.sent
-        words = self.objective.collective.gather(
-            (
-                self.clock.seconds,
-                self.gossip.seconds,
-                self.agent.gradients,
-                self.agent.gradients_paper,
-                self.gossip.rounds,
-                sent.messages,
-                sent.bytes,
-            )
-        )
-        seconds, comm, gradients, paper, rounds, messages, nbytes = zip(
-            *words, strict=True
-        )
-        m = len(words)
+        collective, sent = self.objective.collective, self.gossip.sent
+        m = collective.agents
+        clocks = np.array([self.clock.seconds, self.gossip.seconds])
+        own = [self.agent.gradients, self.agent.gradients_paper, *sent]
+        largest = collective.max([self.clock.seconds, self.gossip.rounds])
+        seconds, comm = collective.sum(clocks).tolist()
+        gradients, paper, messages, nbytes = collective.sum(np.array(own)).tolist()
         return {
-            "seconds": max(seconds),
-            "compute_seconds": (sum(seconds) - sum(comm)) / m,
-            "comm_seconds": sum(comm) / m,
-            "gradients": sum(gradients) / m,
-            "gradients_paper": sum(paper) / m,
-            "rounds": max(rounds),
-            "messages": sum(messages),
-            "bytes": sum(nbytes),
+            "seconds": float(largest[0]),
+            "compute_seconds": (seconds - comm) / m,
+            "comm_seconds": comm / m,
+            "gradients": gradients / m,
+            "gradients_paper": paper / m,
+            "rounds": int(largest[1]),
+            "messages": messages,
+            "bytes": nbytes,
         }

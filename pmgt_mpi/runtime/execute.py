@@ -51,7 +51,7 @@ class Finished(NamedTuple):
     x_agents
         All agents' iterates, one row each; on agent 0 only.
     ranks, edges
-        Rows of ranks.csv and edges.csv; on every agent.
+        Rows of ranks.csv and edges.csv; on agent 0 only.
     advice
         What to change, if it diverged.
     """
@@ -261,5 +261,5 @@ def _bills(
         }
         for neighbour, (out, back) in gossip.edges().items()
     ]
-    words = collective.gather((bill, edges))
+    words = collective.gather_to_first((bill, edges))
     return [word[0] for word in words], [edge for word in words for edge in word[1]]

@@ -14,7 +14,7 @@ from pmgt_mpi.runtime.checkpoint import Checkpoints
 from pmgt_mpi.runtime.clock import Clock
 from pmgt_mpi.runtime.evaluation import Record
 from pmgt_mpi.runtime.execute import Finished
-from pmgt_mpi.runtime.keeping import Keeping
+from pmgt_mpi.runtime.keeping import Agreement, Keeping
 from pmgt_mpi.runtime.plan import CheckpointPlan
 from pmgt_mpi.runtime.sentry import Sentry
 from pmgt_mpi.runtime.statefile import Numbers, flatten, rebuild
@@ -132,7 +132,7 @@ class Keeper(Keeping):
         every = self.upkeep.plan.steps
         return every > 0 and step % every == 0
 
-    def word(self, step: int) -> tuple[bool, str | None]:
+    def wishes(self) -> tuple[bool, str | None]:
         """Whether this agent wants a checkpoint, and why it wants to stop, if it does.
 
         The next stretch, up to the next agreement, is judged to take as long as the
@@ -142,18 +142,18 @@ class Keeper(Keeping):
         self._longest = max(self._longest, now - self._went_on)
         minutes = (now - self.upkeep.saved_at) / MINUTE
         save = 0 < self.upkeep.plan.minutes <= minutes
-        save = save or (step > 0 and self.due(step))
         return save, self.upkeep.stop_reason(self._longest)
 
-    def heed(self, words: list[Any], step: int, state: Any, record: Record) -> bool:
+    def heed(self, agreement: Agreement, step: int, state: Any, record: Record) -> bool:
         """Write a checkpoint if one agent wants it; stop if one wants to."""
-        reasons = [reason for _, reason in words if reason is not None]
-        if (reasons or any(save for save, _ in words)) and step != self._saved_step:
+        reason = agreement.reason
+        wanted = agreement.save or reason is not None or (step > 0 and self.due(step))
+        if wanted and step != self._saved_step:
             self._save(step, state, record)
-        if reasons:
-            self.upkeep.reason = reasons[0]
+        if reason is not None:
+            self.upkeep.reason = reason
         self._went_on = monotonic()
-        return bool(reasons)
+        return reason is not None
 
     def _save(self, step: int, state: Any, record: Record) -> None:
         parts, arrays = flatten(state)

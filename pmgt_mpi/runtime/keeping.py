@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from pmgt_mpi.agent import Agent
 from pmgt_mpi.gossip.gossip import Gossip
@@ -10,11 +10,32 @@ from pmgt_mpi.runtime.clock import Clock
 from pmgt_mpi.runtime.evaluation import Record
 
 
+class Agreement(NamedTuple):
+    """What all agents know of each other after an agreement.
+
+    Attributes
+    ----------
+    seconds
+        The slowest agent's clock.
+    finite
+        Whether every agent's iterate is.
+    save
+        Whether an agent wants a checkpoint.
+    reason
+        Why the first agent that wants to stop does; None if none does.
+    """
+
+    seconds: float
+    finite: bool
+    save: bool
+    reason: str | None
+
+
 class Keeping:
     """Keeps nothing and is never interrupted: what `solve` has.
 
     `Keeper` is the form that the command has. All agents call every method at the same
-    steps, and give each other their words in between.
+    steps, and tell each other their wishes in between.
     """
 
     parameters: dict[str, Any] | None = None
@@ -42,18 +63,21 @@ class Keeping:
         """Whether all must agree at this step because a checkpoint is due."""
         return False
 
-    def word(self, step: int) -> Any:  # noqa: ARG002
-        """What this agent tells the others at an agreement."""
-        return None
+    def wishes(self) -> tuple[bool, str | None]:
+        """Whether this agent wants a checkpoint, and why it wants to stop, if it does.
+
+        The steps at which all want a checkpoint need not be told: `due` knows them.
+        """
+        return False, None
 
     def heed(
         self,
-        words: list[Any],  # noqa: ARG002
+        agreement: Agreement,  # noqa: ARG002
         step: int,  # noqa: ARG002
         state: Any,  # noqa: ARG002
         record: Record,  # noqa: ARG002
     ) -> bool:
-        """Write a checkpoint if the agents' words ask for it; say whether to stop."""
+        """Write a checkpoint if the agents wish for it; say whether to stop."""
         return False
 
 

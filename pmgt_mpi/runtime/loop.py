@@ -14,7 +14,7 @@ from pmgt_mpi.algorithms.base import Algorithm
 from pmgt_mpi.collective import Collective
 from pmgt_mpi.runtime.clock import Clock
 from pmgt_mpi.runtime.evaluation import Evaluator, Record
-from pmgt_mpi.runtime.keeping import IDLE, Keeping
+from pmgt_mpi.runtime.keeping import IDLE, Agreement, Keeping
 from pmgt_mpi.runtime.plan import Stop
 
 Array = NDArray[Any]
@@ -90,8 +90,8 @@ def run_loop(
         else:
             watch(0, evaluate(0))
         next_agreement, keeping.step, keeping.doing = step + 1, step, "an agreement"
-        words = collective.gather(keeping.word(step))
-        if step < steps and keeping.heed(words, step, state, records[-1]):
+        agreement = _agree(collective, clock.seconds, x0, keeping)
+        if step < steps and keeping.heed(agreement, step, state, records[-1]):
             status, steps = "interrupted", step
         keeping.doing = ""
         while step < steps:
@@ -104,53 +104,52 @@ def run_loop(
             new = evaluate(step) if due else None
             watch(step, new)
             keeping.doing = "an agreement"
-            verdict, seconds, words = _agree(
-                collective,
-                evaluator,
-                (clock.seconds, algorithm.solution(state), keeping.word(step)),
-                new,
-                stop,
+            agreement = _agree(
+                collective, clock.seconds, algorithm.solution(state), keeping
             )
+            verdict = _verdict(agreement, evaluator, new, stop)
             if verdict is not None:
                 status = verdict
                 break
-            if keeping.heed(words, step, state, records[-1]) and step < steps:
+            if keeping.heed(agreement, step, state, records[-1]) and step < steps:
                 status = "interrupted"
                 break
             keeping.doing = ""
-            next_agreement = step + max(1, int(AGREE_EVERY * step / seconds))
+            next_agreement = step + max(1, int(AGREE_EVERY * step / agreement.seconds))
         if records[-1]["step"] != step and status != "interrupted":
             watch(step, evaluate(step))
     return Outcome(status, step, state, algorithm.solution(state), records)
 
 
 def _agree(
-    collective: Collective,
-    evaluator: Evaluator,
-    own: tuple[float, Array, Any],
-    record: Record | None,
-    stop: Stop,
-) -> tuple[str | None, float, list[Any]]:
-    """Agree whether to stop, and why; give the largest clock and the words too.
+    collective: Collective, seconds: float, x: Array, keeping: Keeping
+) -> Agreement:
+    """Tell all agents what each must know of the others: four numbers, one reduction.
 
     Parameters
     ----------
-    own
-        This agent's clock, its iterate, and its word on checkpoints and signals.
+    seconds, x, keeping
+        This agent's clock, its iterate, and who knows of checkpoints and signals.
     """
-    clock, x, word = own
-    gathered = collective.gather((clock, bool(np.isfinite(x).all()), word))
-    seconds = max(each[0] for each in gathered)
-    finite = all(each[1] for each in gathered)
-    words = [each[2] for each in gathered]
-    verdict = None
-    if not finite or (record is not None and evaluator.diverged(record)):
-        verdict = "diverged"
-    elif record is not None and _reached(record, stop):
-        verdict = "converged"
-    elif stop.seconds is not None and seconds >= stop.seconds:
-        verdict = "budget"
-    return verdict, seconds, words
+    save, reason = keeping.wishes()
+    own = [seconds, not np.isfinite(x).all(), save, reason is not None]
+    largest = collective.max(np.array(own, np.float64))
+    if largest[3]:
+        reason = collective.first_word(reason)
+    return Agreement(float(largest[0]), not largest[1], bool(largest[2]), reason)
+
+
+def _verdict(
+    agreement: Agreement, evaluator: Evaluator, record: Record | None, stop: Stop
+) -> str | None:
+    """Say how the run ends here, if it does; the same on every agent."""
+    if not agreement.finite or (record is not None and evaluator.diverged(record)):
+        return "diverged"
+    if record is not None and _reached(record, stop):
+        return "converged"
+    if stop.seconds is not None and agreement.seconds >= stop.seconds:
+        return "budget"
+    return None
 
 
 def _reached(record: Record, stop: Stop) -> bool:

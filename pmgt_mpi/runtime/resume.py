@@ -217,13 +217,11 @@ def newest(run: Path, folder: RunFolder | None, collective: Collective) -> Found
             found = _read(path, folder, collective.agent)
         except DamagedError as error:
             problem = str(error)
-        problems = [p for p in collective.gather(problem) if p is not None]
-        if not problems:
+        problem = collective.first_word(problem)
+        if problem is None:
             assert found is not None
             return _shared(collective, found)._replace(warnings=warnings)
-        warnings.append(
-            f"checkpoint {path.name} is damaged and is not used: {problems[0]}"
-        )
+        warnings.append(f"checkpoint {path.name} is damaged and is not used: {problem}")
         if folder is not None:
             (path / MANIFEST).replace(path / "manifest.damaged")
     if warnings:

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import re
-import shutil
-import subprocess
-import sys
 from collections import Counter
+from math import log2
 from pathlib import Path
 
 import pytest
 
-from tests.support.running import Left, run_config
+from tests.launcher import mpirun
+from tests.support.running import SMALL, Left, run_config
+from tests.support.traffic import GOSSIP, SUMS, Counting
 
-SHIM = Path(__file__).parent.parent / "support" / "count_messages.c"
+EVALUATIONS = Path(__file__).parent.parent / "support" / "ten_evaluations.py"
+
+TREE = {(1, 0), (3, 2), (2, 0)}
+"""(from, to) of the sums of four agents, outside of algorithms."""
 
 
 def logged(left: Left) -> tuple[Counter, Counter]:
@@ -27,9 +30,11 @@ def logged(left: Left) -> tuple[Counter, Counter]:
 
 
 def test_isend_against_open_mpis_own_monitoring(tmp_path):
+    (tmp_path / "graph.edgelist").write_text("0 3\n3 1\n1 2\n")  # not those of TREE
     result = run_config(
         tmp_path,
-        set=("network.exchange=isend", "network.topology=star"),
+        SMALL.replace('topology = "ring"', 'file = "graph.edgelist"'),
+        set=("network.exchange=isend",),
         mpirun_args=(
             "--mca", "pml_monitoring_enable", "2",
             "--mca", "pml_monitoring_enable_output", "3",
@@ -47,6 +52,9 @@ def test_isend_against_open_mpis_own_monitoring(tmp_path):
         for source, dest, size, number in pattern.findall(file.read_text()):
             messages[int(source), int(dest)] += int(number)
             nbytes[int(source), int(dest)] += int(size)
+    for ends in TREE:
+        assert messages.pop(ends) > 0
+        nbytes.pop(ends)
     assert len(messages) == 6
     assert (messages, nbytes) == logged(Left(tmp_path / "out"))
 
@@ -54,41 +62,49 @@ def test_isend_against_open_mpis_own_monitoring(tmp_path):
 @pytest.mark.parametrize("engine", ["python", "compiled"])
 @pytest.mark.parametrize("exchange", ["isend", "persistent"])
 def test_every_form_against_the_profiling_interface(tmp_path, exchange, engine):
-    compiler = shutil.which("cc") or shutil.which("gcc")
-    include, libraries = Path(sys.prefix) / "include", Path(sys.prefix) / "lib"
-    if compiler is None:
-        pytest.skip("no C compiler (cc or gcc) to build the profiling shim")
-    if not (include / "mpi.h").exists():
-        pytest.skip("no mpi.h in the environment; the wheel of Open MPI has one")
-    library = tmp_path / "count_messages.so"
-    subprocess.run(
-        [
-            compiler,
-            "-shared",
-            "-fPIC",
-            "-O2",
-            SHIM,
-            "-o",
-            library,
-            f"-I{include}",
-            f"-L{libraries}",
-            "-lmpi",
-            f"-Wl,-rpath,{libraries}",
-        ],
-        check=True,
-        timeout=60,
-    )
+    counting = Counting(tmp_path)
     run_config(
         tmp_path,
         set=(f"network.exchange={exchange}", f"run.engine={engine}"),
-        env={"COUNT_FILE": str(tmp_path / "traffic")},
-        mpirun_args=("-x", f"LD_PRELOAD={library}"),
+        env=counting.env,
+        mpirun_args=counting.mpirun_args,
     ).expect(0)
-    messages, nbytes = Counter(), Counter()
-    for file in tmp_path.glob("traffic.*"):
-        for line in file.read_text().splitlines():
-            dest, number, size = map(int, line.split())
-            ends = int(file.suffix[1:]), dest
-            messages[ends], nbytes[ends] = number, size
-    assert len(messages) == 8
-    assert (messages, nbytes) == logged(Left(tmp_path / "out"))
+    traffic = counting.read()
+    assert len(traffic.messages[GOSSIP]) == 8
+    assert (traffic.messages[GOSSIP], traffic.bytes[GOSSIP]) == logged(
+        Left(tmp_path / "out")
+    )
+    assert set(traffic.messages[SUMS]) == TREE
+
+
+def test_evaluations_and_agreements_cost_a_rank_log_m(tmp_path):
+    worst = {m: evaluation_traffic(tmp_path, m) for m in (4, 8, 16, 32)}
+    for m, (messages, nbytes, collective) in worst.items():
+        growth = log2(m) / log2(4)
+        assert 0 < messages <= worst[4][0] * growth
+        assert 0 < nbytes <= worst[4][1] * growth
+        assert 0 < collective <= worst[4][2], "what collectives give does not grow"
+
+
+def evaluation_traffic(folder, m):
+    """What the busiest of m ranks sends and receives in ten steps of one run.
+
+    Every step is evaluated, and agreed on.
+    """
+    counting = Counting(folder)
+    for file in folder.glob("traffic.*"):
+        file.unlink()
+    mpirun(m, [EVALUATIONS], env=counting.env, mpirun_args=counting.mpirun_args).expect(
+        0
+    )
+    traffic = counting.read()
+    totals = []
+    for counted in (traffic.messages[SUMS], traffic.bytes[SUMS]):
+        of_rank = Counter()
+        for ends, number in counted.items():
+            for rank in ends:
+                of_rank[rank] += number
+        totals.append(max(of_rank.values()))
+    assert not traffic.messages[GOSSIP]
+    assert len(traffic.collective) == m
+    return (*totals, max(traffic.collective.values()))

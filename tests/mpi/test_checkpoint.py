@@ -191,6 +191,6 @@ def test_if_one_agent_cannot_write_all_end_and_the_last_one_stays(
         message = f"{type(error).__name__}: {error}"
     found = newest(folder[0], folder[1], stage.collective)
     with together:
-        assert message.startswith("DiskFullError: cannot write ")
+        assert message.startswith("AgreedError: cannot write ")
         assert "go on with --resume" in message
         assert found.manifest.number == 1

@@ -1,22 +1,15 @@
-"""Collectives: the same bits for everybody, in the order of the agents."""
+"""Collectives: the same bits for everybody, in an order that the agents' ids fix."""
 
 from __future__ import annotations
 
 import time
+from functools import reduce
 
 import numpy as np
 import pytest
 
-from pmgt_mpi import collective as module
 from pmgt_mpi.collective import AgreedError, Collective
 from pmgt_mpi.errors import UserError
-
-
-@pytest.fixture(params=["gathered", "one after another"])
-def adding(request, monkeypatch):
-    """Both ways to add: all parts at once, and beyond the limit."""
-    if request.param == "one after another":
-        monkeypatch.setattr(module, "GATHER_LIMIT", 0)
 
 
 def part(agent, shape=(40,), dtype=float):
@@ -26,17 +19,17 @@ def part(agent, shape=(40,), dtype=float):
     return (rng.normal(size=shape) * size).astype(dtype)
 
 
-def in_order(parts):
-    total = parts[0].copy()
-    for other in parts[1:]:
-        total = total + other
-    return total
+def by_tree(parts):
+    """((0 + 1) + (2 + 3)) + …: halves of the largest power of two agents, added."""
+    if len(parts) == 1:
+        return parts[0]
+    half = 1 << (len(parts) - 1).bit_length() - 1
+    return by_tree(parts[:half]) + by_tree(parts[half:])
 
 
-@pytest.mark.usefixtures("adding")
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 @pytest.mark.parametrize("shape", [(40,), (7, 3), (1,)])
-def test_a_sum_is_added_in_the_order_of_the_agents(comm, together, shape, dtype):
+def test_a_sum_is_added_over_a_tree_of_the_agents(comm, together, shape, dtype):
     own = part(comm.rank, shape, dtype)
     kept = own.copy()
     total = Collective(comm).sum(own)
@@ -44,26 +37,25 @@ def test_a_sum_is_added_in_the_order_of_the_agents(comm, together, shape, dtype)
     with together:
         assert total.dtype == dtype
         assert total.shape == shape
-        assert total.tobytes() == in_order(parts).tobytes()
+        assert total.tobytes() == by_tree(parts).tobytes()
         assert own.tobytes() == kept.tobytes()
         assert total is not own
-        if comm.size >= 3 and total.size > 20:
-            assert total.tobytes() != in_order(parts[::-1]).tobytes()
+        if comm.size >= 4 and total.size > 20:
+            one_by_one = reduce(np.add, parts)
+            assert total.tobytes() != one_by_one.tobytes()
 
 
-@pytest.mark.usefixtures("adding")
 def test_sums_one_after_another_do_not_mix(comm, together):
     collective = Collective(comm)
     totals = [collective.sum(part(comm.rank + 10 * k)) for k in range(5)]
     expected = [
-        in_order([part(agent + 10 * k) for agent in range(comm.size)]) for k in range(5)
+        by_tree([part(agent + 10 * k) for agent in range(comm.size)]) for k in range(5)
     ]
     with together:
         for total, right in zip(totals, expected, strict=True):
             assert total.tobytes() == right.tobytes()
 
 
-@pytest.mark.usefixtures("adding")
 def test_numbers_integers_and_nothing_at_all(collective, together):
     m = collective.agents
     number = collective.sum(np.array(0.5 + collective.agent))
@@ -77,39 +69,43 @@ def test_numbers_integers_and_nothing_at_all(collective, together):
         assert nothing.shape == (0, 3)
 
 
-@pytest.mark.usefixtures("adding")
 def test_arrays_that_do_not_lie_in_one_piece(comm, together):
     collective = Collective(comm)
     own = part(comm.rank, (6, 8))
     columns = collective.sum(own[:, ::2])
     turned = collective.sum(own.T)
-    total = in_order(comm.allgather(own))
+    total = by_tree(comm.allgather(own))
     with together:
         assert columns.tobytes() == np.ascontiguousarray(total[:, ::2]).tobytes()
         assert turned.tobytes() == np.ascontiguousarray(total.T).tobytes()
 
 
-def test_only_what_exceeds_the_limit_goes_one_after_another(comm, together):
-    class Watched:
-        """A communicator that remembers which ways were taken."""
-
-        def __init__(self):
-            self.ways = set()
-
-        def __getattr__(self, name):
-            if name in ("Gather", "Send", "Recv"):
-                self.ways.add(name)
-            return getattr(comm, name)
-
-    watched = Watched()
-    Collective(watched).sum(np.zeros(module.GATHER_LIMIT // comm.size))
-    small = set(watched.ways)
-    watched.ways.clear()
-    Collective(watched).sum(np.zeros(module.GATHER_LIMIT // comm.size + 1))
+def test_a_sum_has_the_same_bits_wherever_the_agents_are(comm, together):
+    turned = comm.Split(0, key=-comm.rank)  # agent i is on rank m − 1 − i
+    total = Collective(comm).sum(part(comm.rank))
+    other = Collective(turned).sum(part(turned.rank))
     with together:
-        if comm.size > 1:
-            assert small == {"Gather"}
-            assert watched.ways == {"Recv" if comm.rank == 0 else "Send"}
+        assert total.tobytes() == other.tobytes()
+    turned.Free()
+
+
+def test_extremes_of_what_is_not_a_number_are_the_same_everywhere(
+    comm, collective, together
+):
+    own = np.array([np.nan if comm.rank == 0 else 1.0, -np.inf])
+    largest, smallest = collective.max(own), collective.min(own)
+    with together:
+        assert largest.tolist() == [np.inf, -np.inf]
+        assert smallest.tolist() == [-np.inf, -np.inf]
+
+
+def test_the_first_word_is_that_of_the_first_agent_that_has_one(collective, together):
+    agent, last = collective.agent, collective.agents - 1
+    silent = collective.first_word(None)
+    of_last = collective.first_word("last" if agent == last else None)
+    of_all = collective.first_word(f"agent {agent}")
+    with together:
+        assert (silent, of_last, of_all) == (None, "last", "agent 0")
 
 
 def test_largest_smallest_and_all(collective, together):
@@ -117,8 +113,12 @@ def test_largest_smallest_and_all(collective, together):
     largest = collective.max(np.array([agent, -agent]))
     smallest = collective.min(np.array([agent, -agent]))
     words = collective.gather(("word", agent))
+    bills = collective.gather_to_first(agent)
     first = collective.from_first({"from": agent})
+    last = collective.from_agent(m - 1, {"from": agent})
     with together:
+        assert bills == (list(range(m)) if agent == 0 else [])
+        assert last == {"from": m - 1}
         assert largest.tolist() == [m - 1, 0]
         assert smallest.tolist() == [0, 1 - m]
         assert words == [("word", i) for i in range(m)]
