@@ -22,6 +22,7 @@ from pmgt_mpi.runtime.checking import check, check_part
 from pmgt_mpi.runtime.plan import (
     AlgorithmPlan,
     CheckpointPlan,
+    Common,
     DataPlan,
     NetworkPlan,
     Part,
@@ -162,11 +163,13 @@ def check_config(
             "minimiser; set reference = true, or leave theory_bound out"
         )
     mixing = fixed("mixing", MixingSection)
-    _known(MIXINGS, mixing["method"], f"{origin}: [mixing]")
-    algorithms = _algorithms(
-        values.get("algorithm"), origin, mixing, stop["steps"], evaluate["every"],
-        allow_plugins,
-    )  # fmt: skip
+    common = Common(
+        mixing=_known(MIXINGS, mixing["method"], f"{origin}: [mixing]"),
+        mix_rounds=mixing["rounds"],
+        steps=stop["steps"],
+        evaluate_every=evaluate["every"],
+    )
+    algorithms = _algorithms(values.get("algorithm"), origin, common, allow_plugins)
     return Plan(
         name=run["name"],
         seed=run["seed"],
@@ -179,6 +182,7 @@ def check_config(
         regularizer=regularizer,
         stop=Stop(stop["relative_suboptimality"], stop["seconds"]),
         reference=evaluate["reference"],
+        common=common,
         algorithms=algorithms,
         theory_bound=evaluate["theory_bound"],
         accuracy=_accuracy(wanted, f"{origin}: [problem]"),
@@ -252,12 +256,7 @@ def _network(values: dict[str, Any], where: str) -> NetworkPlan:
 
 
 def _algorithms(
-    sections: Any,
-    origin: str,
-    mixing: dict[str, Any],
-    steps: int,
-    every: int,
-    allow_plugins: bool,
+    sections: Any, origin: str, common: Common, allow_plugins: bool
 ) -> list[AlgorithmPlan]:
     if not isinstance(sections, list) or not sections:
         raise UserError(
@@ -273,7 +272,13 @@ def _algorithms(
             ALGORITHMS, "name", values, AlgorithmSection, where,
             allow_plugins=allow_plugins,
         )  # fmt: skip
-        own_every = fixed["evaluate_every"]
+        own = {
+            key: fixed[key]
+            for key in ("mixing", "steps", "evaluate_every")
+            if fixed[key] is not None
+        }
+        if "mixing" in own:
+            own["mixing"] = _known(MIXINGS, own["mixing"], where)
         label = fixed["label"] or method.name
         _check_printable("label", label, where)
         if label == "reference" or "/" in label or label.endswith(".npy"):
@@ -287,10 +292,8 @@ def _algorithms(
                 label=label,
                 stream=fixed["stream"] or method.name,
                 method=method,
-                mixing=_known(MIXINGS, fixed["mixing"] or mixing["method"], where),
-                mix_rounds=mixing["rounds"],
-                steps=fixed["steps"] or steps,
-                evaluate_every=every if own_every is None else own_every,
+                **{**common._asdict(), **own},
+                own=tuple(own),
             )
         )
     label, count = Counter(plan.label for plan in plans).most_common(1)[0]

@@ -81,11 +81,24 @@ class AlgorithmPlan(NamedTuple):
         Polynomial and M, which the method's own `mix_rounds` overrides.
     steps, evaluate_every
         Budget and cadence of this algorithm.
+    own
+        Which of mixing, steps and evaluate_every its section gives; the others are
+        those of [mixing], [stop] and [evaluate].
     """
 
     label: str
     stream: str
     method: Part
+    mixing: Part
+    mix_rounds: int | str
+    steps: int
+    evaluate_every: int
+    own: tuple[str, ...] = ()
+
+
+class Common(NamedTuple):
+    """What [mixing], [stop] and [evaluate] say for algorithms without own values."""
+
     mixing: Part
     mix_rounds: int | str
     steps: int
@@ -120,6 +133,7 @@ class Plan(NamedTuple):
     regularizer: Part
     stop: Stop
     reference: bool
+    common: Common
     algorithms: list[AlgorithmPlan]
     accuracy: Accuracy | None = None
     theory_bound: bool = False

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from pmgt_mpi.data.files import own_path
-from pmgt_mpi.runtime.plan import Part, Plan
+from pmgt_mpi.runtime.plan import AlgorithmPlan, Part, Plan
 
 
 def resolved_config(plan: Plan) -> dict[str, Any]:
@@ -34,8 +34,8 @@ def resolved_config(plan: Plan) -> dict[str, Any]:
             "seed": network.seed,
         },
         "mixing": {
-            "method": plan.algorithms[0].mixing.name,
-            "rounds": plan.algorithms[0].mix_rounds,
+            "method": plan.common.mixing.name,
+            "rounds": plan.common.mix_rounds,
         },
         "data": {
             **_named("source", data.source),
@@ -52,12 +52,12 @@ def resolved_config(plan: Plan) -> dict[str, Any]:
         },
         "regularizer": _named("kind", plan.regularizer),
         "stop": {
-            "steps": plan.algorithms[0].steps,
+            "steps": plan.common.steps,
             "relative_suboptimality": plan.stop.relative_suboptimality,
             "seconds": plan.stop.seconds,
         },
         "evaluate": {
-            "every": plan.algorithms[0].evaluate_every,
+            "every": plan.common.evaluate_every,
             "reference": plan.reference,
             "theory_bound": plan.theory_bound,
         },
@@ -69,13 +69,22 @@ def resolved_config(plan: Plan) -> dict[str, Any]:
             **_named("name", algorithm.method),
             "label": algorithm.label,
             "stream": algorithm.stream,
-            "mixing": algorithm.mixing.name,
-            "steps": algorithm.steps,
-            "evaluate_every": algorithm.evaluate_every,
+            **_own(algorithm),
         }
         for algorithm in plan.algorithms
     ]
     return sections
+
+
+def _own(algorithm: AlgorithmPlan) -> dict[str, Any]:
+    """What an algorithm does not have from a section that all share.
+
+    Nothing is said twice: what --set changes in such a section holds for all others.
+    """
+    own = {key: getattr(algorithm, key) for key in algorithm.own}
+    if "mixing" in own:
+        own["mixing"] = own["mixing"].name
+    return own
 
 
 def _files(plan: Plan) -> dict[str, Any]:

@@ -92,12 +92,6 @@ def read_plan(options: argparse.Namespace) -> Plan:
 
     path = config_of(options)
     values = read_toml(path)
-    if options.config is None:
-        # It is a resolved config, in which every algorithm has the budget of [stop] for
-        # its own: --set stop.steps=… is to lengthen them all.
-        for section in values["algorithm"]:
-            if section.get("steps") == values["stop"]["steps"]:
-                del section["steps"]
     override(values, options.set)
     folder = str(path.resolve().parent)
     return check_config(values, str(path), folder, allow_plugins=options.allow_plugins)

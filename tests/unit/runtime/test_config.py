@@ -9,6 +9,7 @@ from pmgt_mpi.problems.general_convex import Accuracy
 from pmgt_mpi.runtime.plan import (
     AlgorithmPlan,
     CheckpointPlan,
+    Common,
     DataPlan,
     NetworkPlan,
     Part,
@@ -49,6 +50,7 @@ def test_defaults_of_the_smallest_config():
         regularizer=Part("none", "pmgt_mpi.regularizers.none:NoRegularizer"),
         stop=Stop(relative_suboptimality=None, seconds=None),
         reference=True,
+        common=Common(CHEBYSHEV, "auto", steps=1000, evaluate_every=1),
         algorithms=[
             AlgorithmPlan(
                 label="nids",

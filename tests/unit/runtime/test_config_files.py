@@ -193,8 +193,7 @@ def test_a_resolved_config_has_every_default_written_out():
         {
             "name": "pmgt-katyushax", "batch_size": "sqrt", "step_size": "auto",
             "momentum": "auto", "mix_rounds": "section", "label": "pmgt-katyushax",
-                "stream": "pmgt-katyushax",
-            "mixing": "chebyshev", "steps": 1000, "evaluate_every": 1,
+            "stream": "pmgt-katyushax",
         }
     ]  # fmt: skip
     assert sections["stop"] == {"steps": 1000}
@@ -215,3 +214,23 @@ def test_a_config_of_every_method_has_every_method_that_it_can(path):
     for one in plan.algorithms:
         method = ALGORITHMS.load(one.method.name)
         assert method(**one.method.options) == method(), "not everything is auto"
+
+
+def test_what_a_user_sets_wins_in_a_resolved_config():
+    plan = plan_of(
+        algorithm=[
+            {"name": "nids"},
+            {"name": "pg-extra", "steps": 7, "mixing": "plain"},
+        ]
+    )
+    values = resolved_config(plan)
+    override(values, ["stop.steps=5", "evaluate.every=2", "mixing.method=fastmix"])
+    first, second = check_config(values, "c.toml", "/folder").algorithms
+    assert (first.steps, first.evaluate_every, first.mixing.name) == (5, 2, "fastmix")
+    assert (second.steps, second.evaluate_every, second.mixing.name) == (7, 2, "plain")
+
+
+def test_the_sections_that_all_share_do_not_come_from_the_first_algorithm():
+    plan = plan_of(algorithm=[{"name": "nids", "steps": 7}, {"name": "pg-extra"}])
+    again = check_config(resolved_config(plan), "c.toml", "/folder")
+    assert [one.steps for one in again.algorithms] == [7, 1000]
