@@ -4,7 +4,10 @@ Every checkpoint is a numbered folder below ``checkpoint`` in the run folder::
 
     checkpoint/000007/agent-0.state     one for each agent, written by itself
     checkpoint/000007/manifest.json     written last: without it there is no checkpoint
-    checkpoint/finished/0.state         what an algorithm that is done has left
+    checkpoint/finished/0-200.state     what an algorithm that is done has left
+
+It holds one algorithm in the middle of its run, or at its end: then that is among the
+finished ones too.
 
 All files are new ones, synced and then renamed, and the manifest holds the checksums of
 the others and its own. So at any moment the last two complete checkpoints are whole,
@@ -66,6 +69,8 @@ class Checkpoints:
         See `Manifest`.
     finished
         Seals of what algorithms that are done have left already.
+    damaged
+        Folders of checkpoints that cannot be used: they go when there is a new one.
     """
 
     def __init__(
@@ -76,6 +81,7 @@ class Checkpoints:
         facts: Numbers,
         machines: list[Numbers],
         finished: list[Seal],
+        damaged: list[Path] = [],  # noqa: B006 (nobody changes it)
     ) -> None:
         self.run = run
         self.folder = folder
@@ -84,6 +90,7 @@ class Checkpoints:
         self.machines = machines
         self.written = 0
         self._finished = list(finished)
+        self._damaged = damaged
 
     def save(
         self,
@@ -126,7 +133,9 @@ class Checkpoints:
         """Make the checkpoint one, and drop what is older than the one before."""
         assert self.folder is not None
         for place in range(len(self._finished), len(done)):
-            path = self.run / FOLDER / "finished" / f"{place}.state"
+            # With its steps: an older checkpoint may hold the same one with fewer.
+            name = f"{place}-{done[place].steps}.state"
+            path = self.run / FOLDER / "finished" / name
             self._finished.append(statefile.write(path, *pack_finished(done[place])))
         if self._finished:
             sync_folder(self.run / FOLDER / "finished")
@@ -146,8 +155,10 @@ class Checkpoints:
         )
         sync_folder(here.parent)
         manifest.write(here)
-        for path in list(complete(self.run))[KEPT:]:
-            (path / MANIFEST).unlink()  # first: half of a checkpoint is none
+        whole = [p for p in complete(self.run) if p not in self._damaged]
+        for path in complete(self.run):
+            if path not in whole[:KEPT]:
+                (path / MANIFEST).unlink()  # first: half of a checkpoint is none
         from shutil import rmtree  # agent 0 alone, and not before the first step
 
         for other, path in numbered(self.run):

@@ -145,6 +145,7 @@ def _run(options: argparse.Namespace, world: Any, sentry: Sentry) -> int:
     for number in range(len(upkeep.done), len(plan.algorithms)):
         keeper = Keeper(upkeep, number, saved, plan.algorithms[number].label)
         upkeep.done.append(_execute(stage, plan, engine, number, folder, keeper))
+        keeper.save_end()
         saved = None
         if upkeep.reason is not None:
             break

@@ -12,6 +12,7 @@ import io
 import json
 import math
 import os
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -47,7 +48,7 @@ class RunFolder:
         try:
             if not reopen:
                 path.mkdir(parents=True)
-            flags = os.O_RDWR | os.O_CREAT | os.O_APPEND
+            flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW
             self._metrics = os.open(path / "metrics.jsonl", flags, 0o666)
         except FileExistsError:
             raise UserError(
@@ -55,12 +56,16 @@ class RunFolder:
                 f"remove it, or go on with the run in it with --resume {path}"
             ) from None
         except OSError as error:
+            if error.errno == errno.ELOOP:
+                raise _no_plain_file(path / "metrics.jsonl") from None
             action = "open" if reopen else "make"
             raise UserError(
                 f"cannot {action} the run folder {path}: {error.strerror}; choose "
                 "another with --out"
             ) from None
         self._lock()
+        if reopen:
+            refuse_links(path)
 
     def _lock(self) -> None:
         try:
@@ -161,6 +166,26 @@ class RunFolder:
             yield
         except OSError as error:
             raise cannot_write(self.path, name, error) from None
+
+
+def refuse_links(folder: Path) -> None:
+    """Refuse a run folder in which a name leads elsewhere, or to no file at all.
+
+    Another user may write to a shared folder; what is cut off, replaced or removed here
+    must lie here. The folder itself may be reached through a link.
+    """
+    for parent, folders, files in os.walk(folder):
+        for name in (*folders, *files):
+            path = Path(parent) / name
+            if stat.S_IFMT(path.lstat().st_mode) not in (stat.S_IFREG, stat.S_IFDIR):
+                raise _no_plain_file(path)
+
+
+def _no_plain_file(path: Path) -> UserError:
+    return UserError(
+        f"{path} is a link, or no plain file, and would lead out of the run folder; "
+        "put the file itself there, or start a new run with another --out"
+    )
 
 
 def cannot_write(folder: Path, name: str, error: OSError) -> DiskError:

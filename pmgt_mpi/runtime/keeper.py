@@ -99,6 +99,7 @@ class Keeper(Keeping):
         self._saved = saved
         self._saved_step = saved.step if saved else -1
         self._longest = 0.0
+        self._end: tuple[int, Numbers, dict[str, Any]] | None = None
 
     def attend(self, agent: Agent, gossip: Gossip, clocks: tuple[Clock, Clock]) -> None:
         """Take charge of streams, counters, and the algorithm's and the other clock."""
@@ -155,7 +156,25 @@ class Keeper(Keeping):
         self._went_on = monotonic()
         return reason is not None
 
+    def end(self, step: int, state: Any, record: Record) -> None:
+        """Keep what the last checkpoint of this algorithm is to hold."""
+        self._end = (step, *self._content(step, state, record))
+
+    def save_end(self) -> None:
+        """Write the last checkpoint, with this algorithm among those that are done.
+
+        From it the next algorithm begins, or this one goes on with a longer budget.
+        """
+        plan = self.upkeep.plan
+        if self._end is not None and (plan.steps > 0 or plan.minutes > 0):
+            self._write(*self._end)
+
     def _save(self, step: int, state: Any, record: Record) -> None:
+        self._write(step, *self._content(step, state, record))
+
+    def _content(
+        self, step: int, state: Any, record: Record
+    ) -> tuple[Numbers, dict[str, Any]]:
         parts, arrays = flatten(state)
         numbers = {
             "step": step,
@@ -166,6 +185,9 @@ class Keeper(Keeping):
             "record": record,
             "parameters": self.parameters,
         }
+        return numbers, arrays
+
+    def _write(self, step: int, numbers: Numbers, arrays: dict[str, Any]) -> None:
         self.doing = "a checkpoint"
         upkeep, start = self.upkeep, monotonic()
         upkeep.checkpoints.save(self.number, step, numbers, arrays, upkeep.done)

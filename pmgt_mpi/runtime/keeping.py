@@ -80,5 +80,8 @@ class Keeping:
         """Write a checkpoint if the agents wish for it; say whether to stop."""
         return False
 
+    def end(self, step: int, state: Any, record: Record) -> None:
+        """Take note of the end, which is no interruption."""
+
 
 IDLE = Keeping()

@@ -118,6 +118,8 @@ def run_loop(
             next_agreement = step + max(1, int(AGREE_EVERY * step / agreement.seconds))
         if records[-1]["step"] != step and status != "interrupted":
             watch(step, evaluate(step))
+        if status != "interrupted":
+            keeping.end(step, state, records[-1])
     return Outcome(status, step, state, algorithm.solution(state), records)
 
 

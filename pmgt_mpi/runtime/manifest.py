@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from pmgt_mpi.cache import replacing
-from pmgt_mpi.runtime.statefile import DamagedError, Numbers, Seal
+from pmgt_mpi.errors import UserError
+from pmgt_mpi.runtime.statefile import DamagedError, Numbers, Seal, unreadable
 
 SCHEMA = 1
 """Version of the layout; a checkpoint of another one is refused."""
@@ -77,34 +78,41 @@ class Manifest(NamedTuple):
         ------
         DamagedError
             If it is not what was written.
+        UserError
+            If it may not be read, or another version has written it.
         """
         path = folder / MANIFEST
+        damaged = DamagedError(f"{path} is not what was written")
         try:
             sealed = json.loads(path.read_bytes())
-            content = sealed["content"]
-            whole = sealed["blake2b"] == _digest(content)
-            whole = whole and content["number"] == int(folder.name)
+            content, digest = sealed["content"], sealed["blake2b"]
+            whole = digest == _digest(content)
+            schema = content["schema"]
         except OSError as error:
-            raise DamagedError(f"{path} cannot be read: {error.strerror}") from None
-        except (ValueError, LookupError, TypeError):
-            whole = False
-        if not whole:
-            raise DamagedError(f"{path} is not what was written")
-        if content["schema"] != SCHEMA:
-            raise DamagedError(
-                f"{path} has layout {content['schema']}, and this version reads "
-                f"{SCHEMA}"
+            raise unreadable(path, error) from None
+        except (ValueError, LookupError, TypeError, RecursionError):
+            raise damaged from None
+        if whole and schema != SCHEMA:
+            raise UserError(
+                f"{path} was written by another version of pmgt_mpi (layout {schema}, "
+                f"and this one reads {SCHEMA}); go on with that version, or start a "
+                "new run with another --out"
             )
-        return cls(
-            number=content["number"],
-            algorithm=content["algorithm"],
-            step=content["step"],
-            metrics=(content["metrics"][0], content["metrics"][1]),
-            agents=[Seal(**seal) for seal in content["agents"]],
-            finished=[Seal(**seal) for seal in content["finished"]],
-            facts=content["facts"],
-            machines=content["machines"],
-        )
+        try:
+            if not whole or content["number"] != int(folder.name):
+                raise damaged
+            return cls(
+                number=content["number"],
+                algorithm=content["algorithm"],
+                step=content["step"],
+                metrics=(content["metrics"][0], content["metrics"][1]),
+                agents=[Seal(**seal) for seal in content["agents"]],
+                finished=[Seal(**seal) for seal in content["finished"]],
+                facts=content["facts"],
+                machines=content["machines"],
+            )
+        except (ValueError, LookupError, TypeError):
+            raise damaged from None
 
 
 def _digest(content: Any) -> str:

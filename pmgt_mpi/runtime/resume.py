@@ -20,7 +20,7 @@ from pmgt_mpi.runtime.checkpoint import (
 from pmgt_mpi.runtime.execute import Finished
 from pmgt_mpi.runtime.folder import RunFolder
 from pmgt_mpi.runtime.keeper import Saved
-from pmgt_mpi.runtime.manifest import MANIFEST, Manifest
+from pmgt_mpi.runtime.manifest import Manifest
 from pmgt_mpi.runtime.plan import Plan
 from pmgt_mpi.runtime.statefile import DamagedError
 
@@ -47,7 +47,7 @@ class Earlier(NamedTuple):
         """What it has left as its results, if it came so far."""
         try:
             summary = json.loads((self.folder.path / "summary.json").read_text())
-        except (OSError, ValueError):
+        except (OSError, ValueError, RecursionError):
             return None
         return summary if isinstance(summary, list) else None
 
@@ -110,7 +110,7 @@ def _named(name: str) -> Path:
 
 def open_earlier(path: Path) -> Earlier:
     """Lock the folder of a run and read its config; on agent 0."""
-    from pmgt_mpi.runtime.config import read_toml
+    from pmgt_mpi.runtime.config import SECTIONS, read_toml
 
     config = path / "config.toml"
     if not config.exists():
@@ -124,8 +124,19 @@ def open_earlier(path: Path) -> Earlier:
                 f"{path} is no run folder: it has no config.toml, but {strange[0]}; "
                 "choose another with --out"
             )
+    elif not (path / "metrics.jsonl").exists():
+        raise UserError(
+            f"{path} is no run folder: it has a config.toml, but no metrics.jsonl; "
+            "choose another with --out"
+        )
     folder = RunFolder(path, reopen=True)
-    return Earlier(folder, read_toml(config) if config.exists() else None)
+    values = read_toml(config) if config.exists() else None
+    if values is not None and set(values) != set(SECTIONS):
+        raise UserError(
+            f"{config} is not as a run writes it: it lacks a section, or has another; "
+            "put the original back, or start a new run with another --out"
+        )
+    return Earlier(folder, values)
 
 
 def check_agents(earlier: Earlier, agents: int) -> None:
@@ -141,7 +152,7 @@ def check_agents(earlier: Earlier, agents: int) -> None:
         try:
             meta = json.loads((earlier.folder.path / "meta.json").read_text())
             before = len(meta["hosts"])
-        except (OSError, ValueError, LookupError, TypeError):
+        except (OSError, ValueError, LookupError, TypeError, RecursionError):
             return
     if before != agents:
         raise UserError(
@@ -160,69 +171,119 @@ def refuse(folder: Path, told: list[str]) -> None:
         )
 
 
-def is_done(earlier: Earlier, plan: Plan, now: dict[str, Any]) -> bool:
-    """Whether the run came to its end, and has no longer budget now."""
-    summary = earlier.summary()
-    if summary is None or earlier.config is None:
-        return False
-    statuses = [one.get("status") for one in summary]
-    if len(summary) != len(plan.algorithms) or "interrupted" in statuses:
-        return False
-    before = earlier.config
+class Done(NamedTuple):
+    """How far an algorithm came: what summary.json and a checkpoint both tell."""
+
+    label: str
+    status: str
+    steps: int
+    seconds: float
+
+
+def refuse_shorter(folder: Path, plan: Plan, done: list[Done]) -> None:
+    """Refuse a budget of less than what is done: nothing is taken back."""
+    for algorithm, run in zip(plan.algorithms, done, strict=False):
+        if algorithm.steps < run.steps:
+            raise UserError(
+                f"cannot go on with {folder}: {run.label} has done {run.steps} steps, "
+                f"and its budget is {algorithm.steps} now; give {run.steps} or more, "
+                "or start a new run with another --out"
+            )
+
+
+def is_extended(
+    before: dict[str, Any], now: dict[str, Any], plan: Plan, number: int, run: Done
+) -> bool:
+    """Whether an algorithm that came to the end of its budget has a longer one now.
+
+    Parameters
+    ----------
+    before, now
+        The resolved configs of the run as it was, and as it is to be.
+    number, run
+        Of the algorithm, and how far it came.
+    """
     budgets = [
-        (config["stop"], [one["steps"] for one in config["algorithm"]])
+        (config["stop"], config["algorithm"][number].get("steps"))
         for config in (before, now)
     ]
-    return budgets[0] == budgets[1] or "budget" not in statuses
+    seconds = plan.stop.seconds
+    return (
+        run.status == "budget"
+        and budgets[0] != budgets[1]
+        and run.steps < plan.algorithms[number].steps
+        and (seconds is None or run.seconds < seconds)
+    )
+
+
+def results(earlier: Earlier, plan: Plan) -> list[Done] | None:
+    """How far each algorithm of a run came, if it came to its end."""
+    summary = earlier.summary()
+    try:
+        done = [
+            Done(one["algorithm"], one["status"], one["step"], one["seconds"])
+            for one in summary or []
+        ]
+    except (LookupError, TypeError):
+        return None
+    ended = len(done) == len(plan.algorithms)
+    return done if ended and all(d.status != "interrupted" for d in done) else None
 
 
 def _is_finished(path: Path) -> bool:
     try:
         summary = json.loads((path / "summary.json").read_text())
         return all(one["status"] != "interrupted" for one in summary)
-    except (OSError, ValueError, LookupError, TypeError):
+    except (OSError, ValueError, LookupError, TypeError, RecursionError):
         return False
 
 
 class Found(NamedTuple):
-    """A checkpoint that is whole, as one agent sees it."""
+    """A checkpoint that is whole, as one agent sees it.
+
+    Attributes
+    ----------
+    manifest, saved, done
+        Its manifest, this agent's part, and the algorithms that are done.
+    damaged
+        Newer ones that are not whole, with what is wrong with each.
+    """
 
     manifest: Manifest
     saved: Saved
     done: list[Finished]
-    warnings: list[str]
+    damaged: dict[Path, str]
 
 
 def newest(run: Path, folder: RunFolder | None, collective: Collective) -> Found | None:
     """Find the newest checkpoint that is whole on every agent; collective.
 
-    One that is damaged is set aside with a warning, and the one before it is taken. If
-    there was none, the run begins anew; if there were some and none is whole, that is
-    an error, since beginning anew would throw away what they tell.
+    One that is damaged is passed over. If there was none, the run begins anew; if there
+    were some and none is whole, that is an error, since beginning anew would throw away
+    what they tell. Nothing is changed on the disk.
     """
     candidates = None
     if folder is not None:
         candidates = [str(path) for path in complete(run)]
-    warnings: list[str] = []
+    damaged: dict[Path, str] = {}
     for name in collective.from_first(candidates):
-        path = Path(name)
-        found, problem = None, None
-        try:
-            found = _read(path, folder, collective.agent)
-        except DamagedError as error:
-            problem = str(error)
+        path, found, problem = Path(name), None, None
+        with collective.agreed():
+            try:
+                found = _read(path, folder, collective.agent)
+            except DamagedError as error:
+                problem = str(error)
         problem = collective.first_word(problem)
         if problem is None:
             assert found is not None
-            return _shared(collective, found)._replace(warnings=warnings)
-        warnings.append(f"checkpoint {path.name} is damaged and is not used: {problem}")
-        if folder is not None:
-            (path / MANIFEST).replace(path / "manifest.damaged")
-    if warnings:
+            return _shared(collective, found)._replace(damaged=damaged)
+        damaged[path] = problem
+    if damaged:
         with collective.agreed():
+            told = "; ".join(f"{path.name}: {why}" for path, why in damaged.items())
             raise UserError(
-                f"no checkpoint of {run} is whole: {'; '.join(warnings)}; start a new "
-                "run with another --out"
+                f"no checkpoint of {run} is whole: {told}; start a new run with "
+                "another --out"
             )
     return None
 
@@ -239,13 +300,15 @@ def _read(path: Path, folder: RunFolder | None, agent: int) -> Found:
     if folder is not None:
         length, digest = manifest.metrics
         if folder.metrics_digest(length) != digest:
-            raise DamagedError(
-                f"{folder.path / 'metrics.jsonl'} does not begin as it did then"
+            raise UserError(
+                f"{folder.path / 'metrics.jsonl'} was changed after checkpoint "
+                f"{path.name} was written; put the original back, or start a new run "
+                "with another --out"
             )
         for seal in manifest.finished:
             home = folder.path / FOLDER / "finished"
             done.append(unpack_finished(*statefile.read(home, seal)))
-    return Found(manifest, Saved(manifest.step, numbers, arrays), done, [])
+    return Found(manifest, Saved(manifest.step, numbers, arrays), done, {})
 
 
 def _shared(collective: Collective, found: Found) -> Found:

@@ -9,8 +9,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from pmgt_mpi.collective import Collective
-from pmgt_mpi.runtime.checkpoint import Checkpoints
+from pmgt_mpi.errors import UserError
+from pmgt_mpi.runtime.checkpoint import Checkpoints, complete
 from pmgt_mpi.runtime.environment import STARTED
+from pmgt_mpi.runtime.execute import Finished
 from pmgt_mpi.runtime.folder import RunFolder, default_path
 from pmgt_mpi.runtime.identity import (
     changed_machines,
@@ -22,13 +24,17 @@ from pmgt_mpi.runtime.identity import (
 from pmgt_mpi.runtime.keeper import Saved, Upkeep
 from pmgt_mpi.runtime.plan import Plan
 from pmgt_mpi.runtime.resume import (
+    Done,
     Earlier,
+    Found,
     check_agents,
-    is_done,
+    is_extended,
     newest,
     open_earlier,
     read_plan,
     refuse,
+    refuse_shorter,
+    results,
     wanted_folder,
 )
 from pmgt_mpi.runtime.sentry import Sentry
@@ -92,12 +98,29 @@ def begin(options: argparse.Namespace, first: Collective) -> Beginning:
 
 def _done(earlier: Earlier, plan: Plan, now: dict[str, Any]) -> int | None:
     """Give the exit code of a run that came to its end already."""
-    if not is_done(earlier, plan, now):
+    done, path = results(earlier, plan), earlier.folder.path
+    if done is None or earlier.config is None:
         return None
-    say(f"run folder: {earlier.folder.path} (finished already, nothing to do)")
+    refuse_shorter(path, plan, done)
+    if is_extended(earlier.config, now, plan, len(done) - 1, done[-1]):
+        if not any(complete(path)):
+            raise UserError(
+                f"cannot go on with {path}: its run has ended and left no checkpoint "
+                "([checkpoint] minutes = 0), from which a longer budget could go on; "
+                "start a new run with another --out"
+            )
+        return None
+    say(f"run folder: {path} (finished already, nothing to do)")
+    _tell_untouched(plan, done)
     earlier.folder.close()
-    statuses = [one["status"] for one in earlier.summary() or []]
-    return 3 if "diverged" in statuses else 0
+    return 3 if any(run.status == "diverged" for run in done) else 0
+
+
+def _tell_untouched(plan: Plan, done: list[Done]) -> None:
+    """Say which algorithms have ended with fewer steps than their budget is now."""
+    for algorithm, run in zip(plan.algorithms, done, strict=False):
+        if run.status == "budget" and run.steps < algorithm.steps:
+            say(f"note: {run.label} has ended after {run.steps} steps and stays so")
 
 
 class Going(NamedTuple):
@@ -141,49 +164,102 @@ def go(
     run = Path(collective.from_first(folder and str(folder.path.resolve())))
     found = newest(run, folder, collective)
     here, machines = facts(stage, engine), collective.gather(machine())
+    extended = False
     with collective.agreed():
         if found is not None:
             refuse(run, differing_facts(found.manifest.facts, here))
+            if collective.agent == 0:
+                extended = _is_extended(beginning, found)
+    done: list[Finished] = []
+    saved: Saved | None = None
+    if found is not None:
+        done, saved = _place(found, collective.from_first(extended))
     history: list[dict[str, Any]] = []
     if folder is not None:
         if beginning.earlier is not None:
             history = _history(folder.path)
-            history.append(_tell(folder, found, machines))
+            history.append(_tell(folder, found, machines, (len(done), saved)))
+            _tell_untouched(plan, [_how_far(one) for one in done])
             folder.cut_metrics(0 if found is None else found.manifest.metrics[0])
             folder.forget_summary()
         assert beginning.resolved is not None
         folder.write_toml("config.toml", beginning.resolved)
-    seals = [] if found is None else found.manifest.finished
     upkeep = Upkeep(
-        Checkpoints(run, folder, collective, here, machines, seals),
+        Checkpoints(
+            run,
+            folder,
+            collective,
+            here,
+            machines,
+            finished=[] if found is None else found.manifest.finished[: len(done)],
+            damaged=[] if found is None else list(found.damaged),
+        ),
         plan.checkpoint,
-        [] if found is None else found.done,
+        done,
         sentry,
         watchdog,
         deadline=inf if options.max_seconds is None else STARTED + options.max_seconds,
     )
-    return Going(folder, upkeep, None if found is None else found.saved, history)
+    return Going(folder, upkeep, saved, history)
 
 
-def _tell(folder: RunFolder, found: Any, machines: list[dict[str, Any]]) -> Any:
+def _how_far(run: Finished) -> Done:
+    return Done(run.label, run.status, run.steps, run.records[-1]["seconds"])
+
+
+def _is_extended(beginning: Beginning, found: Found) -> bool:
+    """Whether the algorithm that the checkpoint saw end has a longer budget now.
+
+    A budget that is shorter than what is done is refused.
+    """
+    earlier, plan = beginning.earlier, beginning.plan
+    assert earlier is not None
+    assert earlier.config is not None
+    assert beginning.resolved is not None
+    number = found.manifest.algorithm
+    far = [_how_far(run) for run in found.done]
+    has_ended = len(far) > number
+    if not has_ended:
+        label = plan.algorithms[number].label
+        far.append(Done(label, "interrupted", found.manifest.step, 0.0))
+    refuse_shorter(earlier.folder.path, plan, far)
+    now = beginning.resolved
+    return has_ended and is_extended(earlier.config, now, plan, number, far[-1])
+
+
+def _place(found: Found, extended: bool) -> tuple[list[Finished], Saved | None]:
+    """Give what is done, and the state from which an algorithm goes on, if one does."""
+    number = found.manifest.algorithm
+    if extended or len(found.done) == number:
+        return found.done[:number], found.saved
+    return found.done, None
+
+
+def _tell(
+    folder: RunFolder,
+    found: Found | None,
+    machines: list[dict[str, Any]],
+    place: tuple[int, Saved | None],
+) -> dict[str, int]:
     """Tell the user where the run goes on, and what is not as it was."""
     if found is None:
         say(f"note: {folder.path} has no checkpoint; the run starts from the beginning")
         return {"algorithm": 0, "step": 0}
-    for warning in found.warnings:
-        say(f"warning: {warning}")
+    for path, why in found.damaged.items():
+        say(f"warning: checkpoint {path.name} is damaged and is not used: {why}")
     changed = changed_machines(found.manifest.machines, machines)
     if changed:
         say(
             f"warning: {'; '.join(changed)}: the last bits may differ from those of a "
             "run that was not interrupted"
         )
-    manifest = found.manifest
+    number, saved = place
+    step = 0 if saved is None else saved.step
     say(
-        f"going on with {folder.path} from checkpoint {manifest.number}: algorithm "
-        f"{manifest.algorithm + 1}, step {manifest.step}"
+        f"going on with {folder.path} from checkpoint {found.manifest.number}: "
+        f"algorithm {number + 1}, step {step}"
     )
-    return {"algorithm": manifest.algorithm, "step": manifest.step}
+    return {"algorithm": number, "step": step}
 
 
 def _history(run: Path) -> list[dict[str, Any]]:
@@ -191,5 +267,5 @@ def _history(run: Path) -> list[dict[str, Any]]:
     try:
         meta = json.loads((run / "meta.json").read_text())
         return list(meta["resumed"])
-    except (OSError, ValueError, LookupError, TypeError):
+    except (OSError, ValueError, LookupError, TypeError, RecursionError):
         return []

@@ -27,7 +27,15 @@ CHUNK = 1 << 20
 
 
 class DamagedError(Exception):
-    """A file of a checkpoint that is not what was written."""
+    """A file of a checkpoint that is missing, or is not what was written."""
+
+
+def unreadable(path: Path, error: OSError) -> UserError:
+    """Say that a file of a run cannot be read: it may well be whole."""
+    return UserError(
+        f"{path} cannot be read: {error.strerror}; let the user of this job read it, "
+        "or start a new run with another --out"
+    )
 
 
 class Seal(NamedTuple):
@@ -76,6 +84,8 @@ def read(folder: Path, seal: Seal) -> tuple[Numbers, dict[str, Array]]:
     ------
     DamagedError
         If it is missing, cut short, or has other bits.
+    UserError
+        If it may not be read.
     """
     path = folder / seal.file
     try:
@@ -91,8 +101,10 @@ def read(folder: Path, seal: Seal) -> tuple[Numbers, dict[str, Array]]:
             file.seek(0)
             content = json.loads(_array(file).tobytes())
             arrays = {name: _array(file) for name in content["arrays"]}
+    except FileNotFoundError:
+        raise DamagedError(f"{path} is missing") from None
     except OSError as error:
-        raise DamagedError(f"{path} cannot be read: {error.strerror}") from None
+        raise unreadable(path, error) from None
     return content["numbers"], arrays
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 import re
 import shutil
@@ -13,13 +15,14 @@ import numpy as np
 import pytest
 
 from pmgt_mpi.runtime.manifest import Manifest
-from tests.launcher import start_mpirun
+from tests.launcher import mpirun, start_mpirun
 from tests.support.resuming import (
     LONG,
     arguments,
     assert_same,
     begin,
     checkpoint_number,
+    contents,
     environment,
     manifests,
     ranks_of,
@@ -103,6 +106,158 @@ def test_if_no_checkpoint_is_whole_nothing_is_overwritten(broken):
     before = (broken / "out" / "metrics.jsonl").read_bytes()
     assert "no checkpoint of" in complaint(resume(broken))
     assert (broken / "out" / "metrics.jsonl").read_bytes() == before
+
+
+def a_state_that_cannot_be_read(out):
+    """A folder where the file should be: root may read everything."""
+    path = max((out / "checkpoint").glob("[0-9]*")) / "agent-3.state"
+    path.unlink()
+    path.mkdir()
+    return "agent-3.state cannot be read: Is a directory; let the user of this job"
+
+
+def other_metrics(out):
+    text = (out / "metrics.jsonl").read_text()
+    (out / "metrics.jsonl").write_text(text.replace("0", "1", 1))
+    return "metrics.jsonl was changed after checkpoint"
+
+
+def another_layout(out):
+    for path in (out / "checkpoint").glob("[0-9]*/manifest.json"):
+        content = json.loads(path.read_text())["content"] | {"schema": 99}
+        path.write_text(sealed(content))
+    return "was written by another version of pmgt_mpi (layout 99, and this one reads"
+
+
+def manifests_without_keys(out):
+    for path in (out / "checkpoint").glob("[0-9]*/manifest.json"):
+        content = json.loads(path.read_text())["content"]
+        path.write_text(sealed({k: content[k] for k in ("schema", "number")}))
+    return "no checkpoint of"
+
+
+def manifests_that_are_nested_deeply(out):
+    for path in (out / "checkpoint").glob("[0-9]*/manifest.json"):
+        path.write_text("[" * 100_000)
+    return "no checkpoint of"
+
+
+def an_empty_config(out):
+    (out / "config.toml").write_text("")
+    return "config.toml is not as a run writes it: it lacks a section"
+
+
+def no_metrics(out):
+    (out / "metrics.jsonl").unlink()
+    return "it has a config.toml, but no metrics.jsonl"
+
+
+def metrics_that_lead_elsewhere(out):
+    (out / "metrics.jsonl").rename(out.parent / "elsewhere")
+    (out / "metrics.jsonl").symlink_to("../elsewhere")
+    return "metrics.jsonl is a link, or no plain file"
+
+
+def a_checkpoint_that_leads_elsewhere(out):
+    (out / "checkpoint").rename(out.parent / "elsewhere")
+    (out / "checkpoint").symlink_to("../elsewhere")
+    return "checkpoint is a link, or no plain file"
+
+
+def sealed(content):
+    """A manifest whose checksum is right."""
+    text = json.dumps(content, sort_keys=True).encode()
+    digest = hashlib.blake2b(text, digest_size=16).hexdigest()
+    return json.dumps({"content": content, "blake2b": digest})
+
+
+@pytest.mark.parametrize(
+    "harm",
+    [
+        a_state_that_cannot_be_read,
+        other_metrics,
+        another_layout,
+        manifests_without_keys,
+        manifests_that_are_nested_deeply,
+        an_empty_config,
+        no_metrics,
+        metrics_that_lead_elsewhere,
+        a_checkpoint_that_leads_elsewhere,
+    ],
+)
+def test_a_refusal_changes_nothing(broken, harm):
+    told = harm(broken / "out")
+    before = contents(broken)
+    config = ("--config", "config.toml", "--out", "out", "--resume", "auto")
+    result = mpirun(4, arguments(*config), cwd=broken, env=environment(broken))
+    assert told in complaint(result)
+    assert contents(broken) == before
+
+
+def test_a_finished_run_is_never_touched(whole, tmp_path):
+    shutil.copytree(whole, tmp_path / "out")
+    before = contents(tmp_path / "out")
+    told = complaint(resume(tmp_path, "--set", "stop.steps=50"))
+    assert told == (
+        "cannot go on with out: pmgt-katyushax has done 150 steps, and its budget is "
+        "50 now; give 150 or more, or start a new run with another --out"
+    )
+    assert contents(tmp_path / "out") == before
+    said = resume(tmp_path, "--set", "stop.relative_suboptimality=1e-30").expect(0)
+    assert "finished already, nothing to do" in said.stdout
+    assert contents(tmp_path / "out") == before
+
+
+def test_a_finished_run_without_a_checkpoint_is_not_begun_again(tmp_path):
+    run_config(tmp_path, set=("checkpoint.minutes=0", "stop.steps=3"), ranks=2).expect(
+        0
+    )
+    before = contents(tmp_path / "out")
+    told = complaint(resume(tmp_path, "--set", "stop.steps=6", ranks=2))
+    assert "its run has ended and left no checkpoint" in told
+    assert contents(tmp_path / "out") == before
+
+
+def test_a_run_that_has_ended_goes_on_with_a_longer_budget(tmp_path):
+    (tmp_path / "long").mkdir()
+    run_config(tmp_path, ranks=2).expect(0)
+    assert len(manifests(tmp_path)) == 2
+    said = resume(tmp_path, "--set", "stop.steps=20", ranks=2).expect(0).stdout
+    assert "going on with out from checkpoint 4: algorithm 4, step 8" in said
+    assert "note: pg-extra has ended after 8 steps and stays so" in said
+    run_config(tmp_path / "long", set=("stop.steps=20",), ranks=2).expect(0)
+    ours, long = Left(tmp_path / "out"), Left(tmp_path / "long" / "out")
+    assert [one["step"] for one in ours.summary] == [8, 8, 8, 20]
+    assert ours.solution["nids/agents"].tobytes() == (
+        long.solution["nids/agents"].tobytes()
+    )
+    for key in ("gradients", "rounds", "messages", "bytes", "relative_suboptimality"):
+        assert ours.summary[3][key] == long.summary[3][key]
+
+
+def test_every_algorithm_ends_with_a_checkpoint(tmp_path):
+    """One that is done is not done again, whenever the others are killed."""
+    text = SMALL.replace("steps = 8", "steps = 1000000\n[evaluate]\nevery = 0")
+    first = 'name = "nids"\nlabel = "first"\nsteps = 5'
+    text = text.replace('name = "pmgt-katyushax"', first, 1)
+    with begin(tmp_path, text=text, ranks=2) as job:
+        wait_for(job, lambda: checkpoint_number(tmp_path) == 1)
+        os.kill(ranks_of(job)[0], signal.SIGKILL)
+        job.wait(10)
+    said = resume(tmp_path, "--max-seconds", "4", ranks=2).expect(75).stdout
+    assert "going on with out from checkpoint 1: algorithm 2, step 0" in said
+    assert Left(tmp_path / "out").summary[0]["algorithm"] == "first"
+
+
+def test_several_algorithms_keep_their_own_budgets(tmp_path):
+    run_config(
+        tmp_path,
+        set=("algorithm.0.steps=5", "algorithm.1.steps=3"),
+        ranks=2,
+    ).expect(0)
+    resume(tmp_path, "--set", "stop.steps=11", ranks=2).expect(0)
+    steps = [one["step"] for one in Left(tmp_path / "out").summary]
+    assert steps == [5, 3, 8, 11]
 
 
 def test_a_longer_budget_goes_on_as_if_it_had_been_so_from_the_start(tmp_path):

@@ -33,7 +33,7 @@ def test_files_of_the_folder(finished):
     names = {path.name for path in left.path.iterdir()}
     assert names == {
         "config.toml", "meta.json", "metrics.jsonl", "summary.json", "ranks.csv",
-        "edges.csv", "solution.npz", "convergence.png",
+        "edges.csv", "solution.npz", "convergence.png", "checkpoint",
     }  # fmt: skip
     assert (left.path / "convergence.png").read_bytes().startswith(b"\x89PNG")
 

@@ -163,10 +163,10 @@ def test_the_last_two_are_kept_and_a_damaged_one_is_passed_over(
         assert numbers == [5, 4]
         assert found.manifest.number == again.manifest.number == 4
         assert found.manifest.step == 8
-        (warning,) = found.warnings
-        assert warning.startswith("checkpoint 000005 is damaged and is not used: ")
-        assert "another checksum" in warning
-        assert again.warnings == [], "it has been set aside"
+        ((path, why),) = found.damaged.items()
+        assert path.name == "000005"
+        assert "another checksum" in why
+        assert again.damaged == found.damaged, "nothing is changed by looking"
 
 
 def test_if_one_agent_cannot_write_all_end_and_the_last_one_stays(

@@ -106,6 +106,14 @@ def essence(path: Path) -> dict[str, Any]:
     }
 
 
+def contents(path: Path) -> dict[str, bytes | None]:
+    """Every file and folder below a path, byte for byte."""
+    return {
+        str(p.relative_to(path)): p.read_bytes() if p.is_file() else None
+        for p in sorted(path.rglob("*"))
+    }
+
+
 def assert_same(one: Path, other: Path) -> None:
     """Fail with the first thing in which two runs differ."""
     first, second = essence(one), essence(other)
