@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from pmgt_mpi.awake import seconds_since
 from pmgt_mpi.gossip.exchange import Exchange, Rounds
 from pmgt_mpi.gossip.polynomials import Mixing, coefficients
 from pmgt_mpi.graphs.neighbourhood import Neighbourhood
@@ -73,10 +74,12 @@ class Gossip:
         """Run `rounds` rounds of the mixing polynomial on x; a new array."""
         if self._alone:
             return x.copy()
-        start = self.entered = perf_counter()
+        start = perf_counter()
         run = self._prepared.get((rounds, x.shape, x.dtype))
-        mixed = (run or self._prepare(x, rounds))(x)
-        self.seconds += perf_counter() - start
+        run = run or self._prepare(x, rounds)
+        self.entered = start  # only now does the agent wait for others
+        mixed = run(x)
+        self.seconds += seconds_since(start)
         self.entered = 0.0
         return mixed
 

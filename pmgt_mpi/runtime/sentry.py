@@ -17,13 +17,12 @@ from math import inf
 from time import monotonic, sleep
 from typing import Any
 
+from pmgt_mpi.awake import STOPS, TICK
+
 INTERRUPTED = 75
 """Exit code of a run that was asked to stop: EX_TEMPFAIL, try again."""
 
 SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGUSR1)
-
-TICK = 1.0
-"""Seconds between looks at the main thread."""
 
 SAME = 0.3
 """Signals that come within so many seconds are one: a launcher may send its own after
@@ -83,14 +82,17 @@ class Sentry:
 
     def start(self) -> None:
         """Start the thread."""
+        STOPS.begin()
         self._thread.start()
 
     def close(self) -> None:
         """End the thread."""
-        self._closing = True
-        assert self._thread.ident is not None
-        signal.pthread_kill(self._thread.ident, signal.SIGUSR1)
+        self._closing.set()
+        if self._signals:
+            assert self._thread.ident is not None
+            signal.pthread_kill(self._thread.ident, signal.SIGUSR1)
         self._thread.join()
+        STOPS.end()
 
     def end_job(self, code: int, message: str, *, courteous: bool = True) -> None:
         """Say why and end all ranks at once; agent 0 first, if that is courteous."""
@@ -105,13 +107,12 @@ class Sentry:
     def _serve(self) -> None:
         while True:
             left = self._deadline - monotonic() if self.set_up else TICK
-            received = signal.sigtimedwait(SIGNALS, min(TICK, max(0.0, left)))
-            if self._closing:
+            received = self._wait(min(TICK, max(0.0, left)))
+            STOPS.look()
+            if self._closing.is_set():
                 return
-            # After a SIGSTOP and SIGCONT that outlast the tick, Python gives a number
-            # that is no signal's.
-            if received is not None and received.si_signo in SIGNALS:
-                self._receive(signal.Signals(received.si_signo).name)
+            if received is not None:
+                self._receive(received)
             elif self._parent is not None and os.getppid() != self._parent:
                 os._exit(1)  # the launcher was killed: nobody else would end this rank
             elif self.set_up and monotonic() >= self._deadline:

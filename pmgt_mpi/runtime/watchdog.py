@@ -13,11 +13,12 @@ from __future__ import annotations
 
 from time import perf_counter, sleep
 
+from pmgt_mpi.awake import TICK
 from pmgt_mpi.collective import Collective
 from pmgt_mpi.gossip.gossip import Gossip
 from pmgt_mpi.runtime.keeping import Keeping
 from pmgt_mpi.runtime.roll_call import Answer, RollCall
-from pmgt_mpi.runtime.sentry import TICK, Sentry
+from pmgt_mpi.runtime.sentry import Sentry
 
 STUCK = 4
 """Exit code of a job in which an agent was stuck."""
