@@ -68,7 +68,8 @@ def read_toml(path: Path) -> dict[str, Any]:
         raise UserError(f"config file {path} does not exist") from None
     except (OSError, UnicodeDecodeError) as error:
         raise UserError(f"cannot read the config file {path}: {error}") from None
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:
+        # Not only of TOML: a number of 5,000 digits, or brackets 1,000 deep.
         raise UserError(f"{path} is not valid TOML: {error}") from None
 
 
@@ -83,12 +84,12 @@ def override(values: dict[str, Any], assignments: list[str]) -> None:
             )
         try:
             value = tomllib.loads(f"value = {text}")["value"]
-        except tomllib.TOMLDecodeError:
+        except (ValueError, RecursionError):
             value = text.strip()
         target = values.setdefault(section, {})
         if isinstance(target, list):
             index, _, key = key.partition(".")
-            if not key or not index.isdigit() or int(index) >= len(target):
+            if not key or index not in map(str, range(len(target))):
                 raise UserError(
                     f"--set {assignment}: expected {section}.NUMBER.key=value with a "
                     f"number from 0 to {len(target) - 1}"

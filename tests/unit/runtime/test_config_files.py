@@ -60,6 +60,10 @@ def test_files_that_cannot_be_read(tmp_path):
     assert complaint(bad) == (
         f"{bad} is not valid TOML: Invalid value (at line 2, column 8)"
     )
+    bad.write_text(f"[run]\nseed = {'1' * 5000}\n")
+    assert complaint(bad).startswith(f"{bad} is not valid TOML: Exceeds the limit")
+    bad.write_text("x = " + "[" * 5000)
+    assert complaint(bad).startswith(f"{bad} is not valid TOML: ")
     bad.write_bytes(b"name = '\xff'")
     assert complaint(bad).startswith(f"cannot read the config file {bad}: 'utf-8'")
 
@@ -116,6 +120,10 @@ def test_overrides_leave_the_rest_and_the_last_one_counts():
         ),
         (
             "algorithm.1=3",
+            "expected algorithm.NUMBER.key=value with a number from 0 to 1",
+        ),
+        (
+            "algorithm.².x=3",
             "expected algorithm.NUMBER.key=value with a number from 0 to 1",
         ),
         ("run.name=x", "'run' is not a section"),
