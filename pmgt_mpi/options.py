@@ -29,8 +29,11 @@ class Within:
 Positive = Annotated[float, Within(gt=0, lt=inf)]
 NonNegative = Annotated[float, Within(ge=0, lt=inf)]
 Probability = Annotated[float, Within(gt=0, le=1)]
-Count = Annotated[int, Within(ge=1)]
-"""A number of things of which there is at least one."""
+Count = Annotated[int, Within(ge=1, le=2**53)]
+"""A number of things of which there is at least one; formulas take it as a float."""
+
+Rounds = Annotated[int, Within(ge=1, le=1_000_000)]
+"""Of one mix: its weights are made at once, and far fewer contract to rounding."""
 
 AUTO: Any = "auto"
 """A practical default, made a number when the problem and the network are known."""
@@ -60,5 +63,5 @@ else:
     Period = Count | Literal["auto"]
     Momentum = Probability | Literal["auto", "theory"]
     BatchSize = Count | Literal["sqrt"]
-    MixRounds = Count | Literal["auto", "theory", "section"]
-    AutoMixRounds = Count | Literal["auto", "section"]
+    MixRounds = Rounds | Literal["auto", "theory", "section"]
+    AutoMixRounds = Rounds | Literal["auto", "section"]

@@ -72,7 +72,7 @@ static int NAME(trade)(const exchange_t *e, int now) {
  * exchange is patient, an own row may still be on its way in the next round: it is waited
  * for before it is written again. */
 static int NAME(rounds)(const mix_t *m, REAL *out) {
-    const exchange_t *e = m->exchange;
+    exchange_t *e = m->exchange;
     const REAL *weights = (const REAL *)m->weights;
     const int degree = e->degree, last = (int)m->rounds - 1;
     REAL *own = (REAL *)e->own;
@@ -91,6 +91,7 @@ static int NAME(rounds)(const mix_t *m, REAL *out) {
                      weights + skip, degree + 2 - skip, e->size);
         weights += degree + 2;
         now = after;
+        e->rounds++; /* here and not at the end: the watchdog sees that it goes on */
     }
     if (last > 0) error = NAME(wait_sent)(e, (now + 1) % OWN);
     return error ? error : NAME(wait_sent)(e, (now + 2) % OWN);
@@ -112,9 +113,7 @@ object_t *NAME(mix)(const object_t *self, const object_t *x) {
         void *thread = python.save_thread();
         const int error = NAME(rounds)(m, (REAL *)out->data);
         python.restore_thread(thread);
-        if (!error) {
-            e->rounds += m->rounds;
-        } else {
+        if (error) {
             object_t *code = python.from_long(error);
             python.set_error(m->exception, code);
             python.release(code);

@@ -119,6 +119,10 @@ class CompiledExchange(Exchange):
             "mix", self._own.dtype, told, self, weights, lengths, fitted
         )
 
+    def progress(self) -> int:
+        """Give the rounds so far, of the mix that runs too."""
+        return self.rounds
+
     def close(self) -> None:
         """Free the persistent requests."""
         for request in self._requests:

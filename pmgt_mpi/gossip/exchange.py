@@ -13,8 +13,9 @@ same bits; they differ only in how messages are started.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
+from operator import length_hint
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -93,6 +94,10 @@ class Exchange(ABC):
             exchange's.
         """
 
+    @abstractmethod
+    def progress(self) -> int:
+        """Give a number that changes while rounds are done; from any thread."""
+
     def close(self) -> None:  # noqa: B027 (most forms hold nothing)
         """Free what MPI holds for this exchange."""
 
@@ -124,6 +129,7 @@ class TapeExchange(Exchange):
     ) -> None:
         super().__init__(comm, neighbourhood, size, dtype)
         degree = len(self.neighbours)
+        self._running: Iterator[Callable[[], Any]] = iter(())
         self._slots, rows = tape_shape(degree, self.nbytes)
         # Without gaps between the rows: numpy would close them in every product.
         tape = aligned_rows(1, rows * size, dtype).reshape(rows, size)
@@ -163,13 +169,18 @@ class TapeExchange(Exchange):
 
         def run(x: Array) -> Array:
             first[...] = x
-            for call in calls:
+            self._running = iter(calls)
+            for call in self._running:
                 call()
             self.rounds += rounds
             mixed: Array = last(read)
             return mixed if flat else mixed.reshape(shape)
 
         return run
+
+    def progress(self) -> int:
+        """Give how many calls of the mix that runs are still to be made."""
+        return length_hint(self._running)
 
     @abstractmethod
     def _trade(self, own: Array, theirs: list[Array]) -> Trade:

@@ -107,6 +107,15 @@ class Gossip:
         return sum(exchange.rounds for exchange in self._exchanges.values())
 
     @property
+    def progress(self) -> tuple[float, int]:
+        """When the mix that runs began, and what changes while it goes on.
+
+        For the watchdog's thread; a mix may take longer than an agent may wait.
+        """
+        exchanges = list(self._exchanges.values())
+        return self.entered, sum(exchange.progress() for exchange in exchanges)
+
+    @property
     def sent(self) -> Traffic:
         """Messages and bytes sent so far, over all edges."""
         degree = len(self.neighbourhood.neighbours)

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pmgt_mpi.options import Count, NonNegative, Positive, Within
+from pmgt_mpi.options import Count, NonNegative, Positive, Rounds, Within
 from pmgt_mpi.runtime.checking import Section
+
+Cadence = Annotated[int, Within(ge=0)] | Literal["auto"]
+"""Steps between evaluations."""
 
 
 class RunSection(Section):
@@ -34,7 +37,7 @@ class MixingSection(Section):
     """[mixing]."""
 
     method: str = "chebyshev"
-    rounds: Count | Literal["auto", "theory"] = "auto"
+    rounds: Rounds | Literal["auto", "theory"] = "auto"
 
 
 class DataSection(Section):

@@ -52,7 +52,7 @@ class Watchdog:
         self._keeping = Keeping()
         self._label = ""
         self._asked = False
-        self._entered = 0.0
+        self._last_waiting: tuple[float, int] | None = None
         self._waited = 0.0
         self._looked = perf_counter()
         sentry.look = self.look
@@ -61,6 +61,10 @@ class Watchdog:
         """Learn which agent every rank is; collective."""
         self._collective = collective
         self._roll_call.seat(collective)
+
+    def close(self) -> None:
+        """Free what it talks on; collective, after the sentry's thread has ended."""
+        self._roll_call.close()
 
     def attend(self, label: str, gossip: Gossip, keeping: Keeping) -> None:
         """Watch over this algorithm from now on: the set-up is over."""
@@ -75,17 +79,17 @@ class Watchdog:
         if self._gossip is None:
             self._look_at_set_up(passed)
             return
-        entered = self._waiting_since()
-        same = entered and entered == self._entered
+        waiting = self._waiting()
+        same = waiting is not None and waiting == self._last_waiting
         self._waited = self._waited + passed if same else 0.0
-        self._entered = entered
+        self._last_waiting = waiting
         if self._waited > self.timeout:
             self._roll_call.ask()
             end = perf_counter() + ANSWER_SECONDS
             while self._roll_call.silent() and perf_counter() < end:
                 sleep(0.02)
                 self._roll_call.serve()
-            if self._waiting_since() == entered:
+            if self._waiting() == waiting:
                 self._report(self._roll_call.answers)
 
     def _look_at_set_up(self, passed: float) -> None:
@@ -101,9 +105,13 @@ class Watchdog:
             self._roll_call.ask()
             self._asked, self._waited = True, 0.0
 
-    def _waiting_since(self) -> float:
+    def _waiting(self) -> tuple[float, int] | None:
+        """Since when the agent waits, and where; None if it does not."""
         assert self._gossip is not None
-        return self._gossip.entered or self._collective.entered
+        if self._gossip.entered:
+            return self._gossip.progress
+        entered = self._collective.entered
+        return (entered, 0) if entered else None
 
     def _own(self) -> Answer:
         gossip, keeping = self._gossip, self._keeping

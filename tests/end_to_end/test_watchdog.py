@@ -9,7 +9,7 @@ import time
 import pytest
 
 from tests.support.resuming import begin, checkpoint_number, ranks_of, wait_for
-from tests.support.running import run_config
+from tests.support.running import SMALL, Left, run_config
 
 STUCK = 4
 FOREVER = ("--set", "stop.steps=1000000", "--set", "run.timeout=2")
@@ -108,7 +108,7 @@ step_size = 0.5
 
 @pytest.mark.parametrize(
     ("where", "doing"),
-    [("value", "an evaluation of pg-extra, step 2"), ("grad", "pg-extra, step 4")],
+    [("value", "an evaluation of pg-extra, step 2"), ("grad", "pg-extra, step 2")],
 )
 def test_an_agent_that_is_at_work_for_too_long_is_named(tmp_path, where, doing):
     (tmp_path / "slow.py").write_text(SLOW)
@@ -120,6 +120,39 @@ def test_an_agent_that_is_at_work_for_too_long_is_named(tmp_path, where, doing):
     assert "raise [run] timeout, now 2 s" in first
     assert [line[: len("agent 0")] for line in others] == ["agent 0", "agent 2"]
     assert result.seconds < 20
+
+
+@pytest.mark.parametrize(
+    ("engine", "rounds"), [("python", 200_000), ("auto", 400_000)]
+)
+def test_a_mix_may_take_longer_than_an_agent_may_wait(tmp_path, engine, rounds):
+    """It goes on all the time; what was told was that all wait for each other."""
+    text = SMALL.partition("[[algorithm]]")[0]
+    text += f'[[algorithm]]\nname = "destress"\nmix_rounds = {rounds}\n'
+    text += "inner_rounds = 1\n"
+    sets = ("run.timeout=2", "stop.steps=1", f"run.engine={engine}")
+    run_config(tmp_path, text, ranks=3, set=sets).expect(0)
+    (row, *_) = Left(tmp_path / "out").table("ranks.csv")
+    assert float(row["comm_seconds"]) > 3, "one mix took nearly all of it"
+
+
+def test_seconds_leave_out_the_time_in_which_the_job_was_stopped(tmp_path):
+    sets = ("--set", "stop.steps=100000000", "--set", "evaluate.every=1000")
+    with begin(tmp_path, *sets, "--set", "stop.seconds=6") as job:
+        wait_for(job, lambda: checkpoint_number(tmp_path) >= 2)
+        ranks = ranks_of(job).values()
+        for number, seconds in [(signal.SIGSTOP, 5.0), (signal.SIGCONT, 0.0)]:
+            for pid in ranks:
+                os.kill(pid, number)
+            time.sleep(seconds)
+        start = time.monotonic()
+        metrics = tmp_path / "out" / "metrics.jsonl"
+        first_ended = '"algorithm": "pmgt-svrg"'
+        wait_for(job, lambda: first_ended in metrics.read_text(), limit=20)
+        passed = time.monotonic() - start
+    # Six seconds of the algorithm's clock: if five of them had been those of the stop,
+    # it would have ended one second after it.
+    assert passed > 3
 
 
 def test_a_job_that_is_stopped_as_a_whole_and_goes_on_has_not_waited(tmp_path):
