@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from mpi4py import MPI
@@ -23,7 +23,10 @@ from pmgt_mpi.problems.reference import Reference, minimise
 from pmgt_mpi.registry import Registry
 from pmgt_mpi.regularizers import REGULARIZERS
 from pmgt_mpi.regularizers.base import Regularizer
-from pmgt_mpi.runtime.execute import execute
+from pmgt_mpi.runtime.execute import execute, resolved
+from pmgt_mpi.runtime.guard import guarded
+from pmgt_mpi.runtime.keeper import Watched
+from pmgt_mpi.runtime.needs import refuse_idle
 from pmgt_mpi.runtime.plan import AlgorithmPlan, Part, Stop
 from pmgt_mpi.runtime.stage import agent_communicator, make_stage, spread_network
 from pmgt_mpi.streams import stream
@@ -85,8 +88,11 @@ def solve(
     mix_rounds: int | str = "auto",
     steps: int = 1000,
     relative_suboptimality: float | None = None,
+    stop_epsilon: float | None = None,
+    gradient_mapping: float | None = None,
     seconds: float | None = None,
-    evaluate_every: int = 1,
+    wall_seconds: float | None = None,
+    evaluate_every: int | Literal["auto"] = 1,
     reference: bool = True,
     theory_bound: bool = False,
     epsilon: float | None = None,
@@ -95,6 +101,7 @@ def solve(
     seed: int = 1,
     exchange: str = "persistent",
     engine: Asked = "auto",
+    timeout: float = 600.0,
     comm: Any = None,
 ) -> Result:
     """Minimise (1/m) Σ_i f_i(x) + psi(x); every rank calls it with its own data.
@@ -119,10 +126,15 @@ def solve(
         A name, or a mapping with ``name`` and the algorithm's options.
     mixing, mix_rounds
         The polynomial, and its rounds M.
-    steps, relative_suboptimality, seconds
-        When to stop.
+    steps, seconds, wall_seconds
+        Limits: of steps, of the algorithm's clock, and of all its time, evaluations
+        included.
+    relative_suboptimality, stop_epsilon, gradient_mapping
+        Values at which it has converged: of (F − F*) / (F at the start − F*), of
+        F − F*, and of ‖x − prox(x − ∇f(x))‖ at the average, which needs no minimiser.
     evaluate_every
-        Steps between evaluations; 0 is only at the start and the end.
+        Steps between evaluations; 0 is only at the start and the end; ``"auto"`` as
+        often as the rows that are read for it are at most a tenth of what steps read.
     reference
         Whether to find the minimiser first, for the suboptimality in the trace.
     theory_bound
@@ -141,51 +153,79 @@ def solve(
     engine
         What runs the gossip rounds and minibatch gradients: ``compiled``, ``python``,
         or ``auto``, which is the first where there is a C compiler.
+    timeout
+        Seconds that an agent may wait for another; then the job is ended, with code 4,
+        and the agent is named that does not come.
     comm
         An mpi4py communicator; the world if not given.
+
+    An error that all ranks come to is raised on all of them, and may be caught. One on
+    some ranks alone would leave the others waiting: it ends the job within seconds, and
+    the agent is named.
     """
+    if not 0 < timeout < np.inf:
+        raise UserError(f"solve: timeout = {timeout}: expected a positive number")
     agents = agent_communicator(MPI.COMM_WORLD if comm is None else comm)
     collective = Collective(agents.Dup())
-    method = _part(collective, ALGORITHMS, "name", algorithm)
-    psi = _part(collective, REGULARIZERS, "kind", regularizer)
-    psi = psi.make() if isinstance(psi, Part) else psi
-    chosen = choose_engine(collective, engine)
-    row = spread_network(
-        collective, lambda: _network(network, weights, collective.agents, seed)
-    )
-    f = _problem(collective, problem, rows, labels)
-    with collective.agreed():
-        accuracy = accuracy_of(epsilon, radius)
-    start = np.zeros(f.shape)
-    start += 0.0 if x0 is None else np.asarray(x0)
+    try:
+        with guarded(agents, timeout) as watchdog:
+            watchdog.seat(collective)
+            method = _part(collective, ALGORITHMS, "name", algorithm)
+            psi = _part(collective, REGULARIZERS, "kind", regularizer)
+            psi = psi.make() if isinstance(psi, Part) else psi
+            chosen = choose_engine(collective, engine)
+            row = spread_network(
+                collective, lambda: _network(network, weights, collective.agents, seed)
+            )
+            f = _problem(collective, problem, rows, labels)
+            with collective.agreed():
+                accuracy = accuracy_of(epsilon, radius)
+            start = np.zeros(f.shape)
+            start += 0.0 if x0 is None else np.asarray(x0)
 
-    def find_reference(weight: float, constants: Constants | None) -> Reference | None:
-        if not reference:
-            return None
-        return minimise(f, psi, collective, weight, constants)
+            def find_reference(
+                weight: float, constants: Constants | None
+            ) -> Reference | None:
+                if not reference:
+                    return None
+                return minimise(f, psi, collective, weight, constants)
 
-    stage = make_stage(agents, collective, row, f, psi, start, find_reference, accuracy)
-    finished = execute(
-        stage,
-        AlgorithmPlan(
-            label=method.name,
-            stream=method.name,
-            method=method,
-            mixing=Part(mixing, MIXINGS.address(mixing)),
-            mix_rounds=mix_rounds,
-            steps=steps,
-            evaluate_every=evaluate_every,
-        ),
-        seed=seed,
-        stop=Stop(relative_suboptimality, seconds),
-        exchange=Part(exchange, EXCHANGES.address(exchange)),
-        engine=chosen,
-        watch=lambda step, record: None,  # noqa: ARG005
-        tell=lambda note: None,  # noqa: ARG005
-        with_bound=theory_bound,
-    )
-    collective.comm.Free()
-    agents.Free()
+            stage = make_stage(
+                agents, collective, row, f, psi, start, find_reference, accuracy
+            )
+            stop = Stop(
+                relative_suboptimality,
+                stop_epsilon,
+                gradient_mapping,
+                seconds,
+                wall_seconds,
+            )
+            with collective.agreed():
+                refuse_idle(stop, stage)
+            asked = AlgorithmPlan(
+                label=method.name,
+                stream=method.name,
+                method=method,
+                mixing=Part(mixing, MIXINGS.address(mixing)),
+                mix_rounds=mix_rounds,
+                steps=steps,
+                evaluate_every=evaluate_every,
+            )
+            finished = execute(
+                stage,
+                resolved(stage, asked),
+                seed=seed,
+                stop=stop,
+                exchange=Part(exchange, EXCHANGES.address(exchange)),
+                engine=chosen,
+                watch=lambda step, record: None,  # noqa: ARG005
+                tell=lambda note: None,  # noqa: ARG005
+                with_bound=theory_bound,
+                keeping=Watched(watchdog, method.name),
+            )
+    finally:
+        collective.comm.Free()
+        agents.Free()
     last = finished.records[-1]
     return Result(
         x=finished.x,

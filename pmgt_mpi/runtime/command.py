@@ -11,14 +11,15 @@ from mpi4py import MPI
 
 from pmgt_mpi.collective import AgreedError, Collective
 from pmgt_mpi.engine.choice import Engine, choose_engine
-from pmgt_mpi.errors import UserError
 from pmgt_mpi.runtime.across import edges_across, traffic_across
 from pmgt_mpi.runtime.build import build_stage
 from pmgt_mpi.runtime.environment import crowding, launched
-from pmgt_mpi.runtime.execute import Finished, execute
+from pmgt_mpi.runtime.execute import Finished, execute, resolved
 from pmgt_mpi.runtime.folder import RunFolder
+from pmgt_mpi.runtime.guard import end_job
 from pmgt_mpi.runtime.keeper import Keeper
 from pmgt_mpi.runtime.meta import circumstances, place
+from pmgt_mpi.runtime.needs import refuse_idle
 from pmgt_mpi.runtime.plan import Plan
 from pmgt_mpi.runtime.resume import config_of
 from pmgt_mpi.runtime.sentry import INTERRUPTED, Sentry
@@ -51,7 +52,7 @@ def run_command(options: argparse.Namespace, sentry: Sentry) -> int:
             sys.stderr.write(f"pmgt_mpi: error: {error}\n")
         return error.exit_code
     except BaseException as error:
-        _end_job(world, sentry.agent, error)
+        end_job(world, sentry.agent, error)
         raise
 
 
@@ -65,25 +66,6 @@ def check_world(size: int) -> None:
             "without mpirun or srun --mpi=pmix; use the mpirun of the environment in "
             "which mpi4py is installed"
         )
-
-
-def _end_job(world: Any, agent: int, error: BaseException) -> None:
-    """Tell who failed, and end every rank."""
-    host, _ = place()
-    lines = [f"pmgt_mpi: agent {agent} on {host} failed: "]
-    if isinstance(error, UserError):
-        lines.append(f"{error}\n")
-    elif isinstance(error, MemoryError):
-        lines.append(f"not enough memory: {error}; take less data, or more ranks\n")
-    else:
-        import traceback
-
-        lines.append(f"{type(error).__name__}: {error}\n")
-        lines += traceback.format_exception(error)
-    sys.stderr.write("".join(lines))
-    sys.stderr.flush()
-    time.sleep(0.2)  # mpirun drops what it has not read when the job is aborted
-    world.Abort(error.exit_code if isinstance(error, UserError) else 1)
 
 
 def _run(options: argparse.Namespace, world: Any, sentry: Sentry) -> int:
@@ -104,6 +86,15 @@ def _run(options: argparse.Namespace, world: Any, sentry: Sentry) -> int:
     hosts = [host for host, _ in places]
     across = edges_across(stage, hosts)
     neighbours = stage.collective.gather(stage.neighbourhood.neighbours)
+    with stage.collective.agreed():
+        refuse_idle(plan.stop, stage)
+    plan = plan._replace(algorithms=[resolved(stage, one) for one in plan.algorithms])
+    if beginning.resolved is not None:
+        for section, one in zip(
+            beginning.resolved["algorithm"], plan.algorithms, strict=True
+        ):
+            if section.get("evaluate_every", plan.common.evaluate_every) == "auto":
+                section["evaluate_every"] = one.evaluate_every
     going = go(options, beginning, stage, engine.name, sentry, watchdog)
     folder, upkeep = going.folder, going.upkeep
     meta: dict[str, Any] = {}

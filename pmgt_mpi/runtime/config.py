@@ -20,6 +20,7 @@ from pmgt_mpi.registry import Registry, nearest
 from pmgt_mpi.regularizers import REGULARIZERS
 from pmgt_mpi.runtime.checking import check, check_part
 from pmgt_mpi.runtime.plan import (
+    NEEDS_REFERENCE,
     AlgorithmPlan,
     CheckpointPlan,
     Common,
@@ -163,6 +164,13 @@ def check_config(
             f"{origin}: [evaluate] theory_bound = true bounds F − F*, which needs the "
             "minimiser; set reference = true, or leave theory_bound out"
         )
+    for key in () if evaluate["reference"] else NEEDS_REFERENCE:
+        if stop[key] is not None:
+            raise UserError(
+                f"{origin}: [stop] {key} = {stop[key]:g} needs the minimiser, and "
+                "[evaluate] reference = false; set reference = true, or stop by "
+                "gradient_mapping, steps, seconds or wall_seconds"
+            )
     mixing = fixed("mixing", MixingSection)
     common = Common(
         mixing=_known(MIXINGS, mixing["method"], f"{origin}: [mixing]"),
@@ -181,7 +189,7 @@ def check_config(
         data=DataPlan(source, **data),
         problem=problem,
         regularizer=regularizer,
-        stop=Stop(stop["relative_suboptimality"], stop["seconds"]),
+        stop=Stop(**{key: stop[key] for key in Stop._fields}),
         reference=evaluate["reference"],
         common=common,
         algorithms=algorithms,

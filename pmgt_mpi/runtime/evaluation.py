@@ -62,6 +62,13 @@ class Objective:
         f = MeanFunction(self._problem, self.collective, self._weight)
         return f.value(x) + self._regularizer.value(x)
 
+    def value_and_mapping(self, x: Array) -> tuple[float, float]:
+        """F(x) and ‖x − prox(x − ∇f(x))‖, which is zero at a minimiser alone."""
+        f = MeanFunction(self._problem, self.collective, self._weight)
+        value, gradient = f.value_and_grad(x)
+        step = x - self._regularizer.prox(x - gradient, 1.0)
+        return value + self._regularizer.value(x), float(np.linalg.norm(step))
+
     def suboptimality(self, x: Array) -> float | None:
         """F(x) − F*, where F* is known."""
         if self._reference is None:
@@ -92,6 +99,9 @@ class Evaluator:
     theory_bound
         What the method's theorem promises after a number of steps; without it the
         records have no such key.
+    with_mapping
+        Whether the records tell the norm of the gradient mapping, for which f's
+        gradient is needed.
     """
 
     def __init__(
@@ -103,8 +113,11 @@ class Evaluator:
         gossip: Gossip,
         clock: Clock,
         theory_bound: Callable[[int], float | None] | None = None,
+        *,
+        with_mapping: bool = False,
     ) -> None:
         self.label = label
+        self.with_mapping = with_mapping
         self.theory_bound = theory_bound
         self.objective = objective
         self.agent = agent
@@ -120,7 +133,10 @@ class Evaluator:
         with self.evaluation:
             m = collective.agents
             mean = collective.sum(x.astype(np.float64)) / m
-            value = self.objective.value(mean)
+            if self.with_mapping:
+                value, mapping = self.objective.value_and_mapping(mean)
+            else:
+                value = self.objective.value(mean)
             excess = self.objective.suboptimality(mean)
             record = {
                 "algorithm": self.label,
@@ -131,6 +147,8 @@ class Evaluator:
                 "relative_suboptimality": self._relative(excess),
                 "consensus": self._consensus(x, mean),
             }
+            if self.with_mapping:
+                record["gradient_mapping"] = mapping
             if self.theory_bound is not None:
                 record["theory_bound"] = self.theory_bound(step)
             # Nobody's clock starts again while another agent still evaluates.

@@ -6,6 +6,7 @@ import platform
 import resource
 from collections.abc import Callable
 from dataclasses import asdict
+from math import ceil
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,6 +17,7 @@ from pmgt_mpi.algorithms.base import Algorithm, Setting
 from pmgt_mpi.engine.choice import Engine
 from pmgt_mpi.gossip.gossip import Gossip
 from pmgt_mpi.gossip.polynomials import Mixing, rounds_for
+from pmgt_mpi.plan.counts import step_cost
 from pmgt_mpi.runtime.advice import advice
 from pmgt_mpi.runtime.clock import Clock
 from pmgt_mpi.runtime.evaluation import Evaluator, Record
@@ -27,6 +29,11 @@ from pmgt_mpi.runtime.stage import Stage
 from pmgt_mpi.runtime.theory_bound import theory_bound
 
 Array = NDArray[Any]
+
+SHARE = 0.1
+"""Of what steps read of the rows, for records where the cadence is automatic."""
+
+GRADIENT_READS, RECORD_READS = 2, 3
 
 
 class Finished(NamedTuple):
@@ -92,18 +99,39 @@ def setting_of(stage: Stage, plan: AlgorithmPlan) -> Setting:
     )
 
 
-def resolve(stage: Stage, plan: AlgorithmPlan, setting: Setting) -> Algorithm:
-    """Make the algorithm with all its parameters numbers, the same on every agent."""
+def resolved(stage: Stage, plan: AlgorithmPlan) -> AlgorithmPlan:
+    """Make every word of an algorithm's section a number; collective.
+
+    A method that cannot do what is asked is refused here, before anything runs.
+    """
     collective = stage.collective
-    options = None
+    made: AlgorithmPlan | None = None
     with collective.agreed():
         if collective.agent == 0:
             method = plan.method.make()
             refuse_unmet(plan.method.name, method, stage)
-            options = asdict(method.resolve(setting))
-    options = collective.from_first(options)
-    algorithm: Algorithm = Part(plan.label, plan.method.address, options).make()
-    return algorithm
+            method = method.resolve(setting_of(stage, plan))
+            every = plan.evaluate_every
+            made = plan._replace(
+                method=plan.method._replace(options=asdict(method)),
+                evaluate_every=cadence(stage, method) if every == "auto" else every,
+            )
+    made = collective.from_first(made)
+    assert made is not None
+    return made
+
+
+def cadence(stage: Stage, method: Algorithm) -> int:
+    """Steps between records that read the rows at most a tenth as often as steps do.
+
+    A component gradient reads its row twice, for ⟨a, x⟩ and for the sum. A record reads
+    all rows once for F, and twice more for F − F* or for the gradient mapping. A method
+    that does not tell its cost is evaluated at every step.
+    """
+    if not hasattr(method, "traits"):
+        return 1
+    gradients = step_cost(method, stage.n).gradients
+    return ceil(stage.n * RECORD_READS / (SHARE * gradients * GRADIENT_READS))
 
 
 def execute(
@@ -124,7 +152,7 @@ def execute(
     Parameters
     ----------
     stage, plan
-        What is solved, and how.
+        What is solved, and how: `resolved`.
     seed
         Of the run; the streams come from it and the method's name.
     stop
@@ -145,11 +173,9 @@ def execute(
     keeping = keeping or Keeping()
     setting = setting_of(stage, plan)
     if keeping.parameters is None:
-        algorithm = resolve(stage, plan, setting)
-        keeping.parameters = asdict(algorithm)  # type: ignore[call-overload]
-    else:
-        # As they were, although "theory" may depend on a budget that is longer now.
-        algorithm = Part(plan.label, plan.method.address, keeping.parameters).make()
+        keeping.parameters = plan.method.options
+    # As they were, although "theory" may depend on a budget that is longer now.
+    algorithm: Algorithm = plan.method._replace(options=keeping.parameters).make()
     told = notes(plan.method.name, algorithm, stage)
     for note in told:
         tell(note)
@@ -168,22 +194,30 @@ def execute(
         stream_name=plan.stream,
         agent_id=collective.agent,
     )
-    clock = Clock()
+    clock, wall = Clock(), Clock()
     bound = theory_bound(stage, algorithm, setting) if with_bound else None
     evaluator = Evaluator(
-        plan.label, stage.objective(), stage.x0, agent, gossip, clock, bound
+        plan.label,
+        stage.objective(),
+        stage.x0,
+        agent,
+        gossip,
+        clock,
+        bound,
+        with_mapping=stop.gradient_mapping is not None or stage.reference is None,
     )
-    keeping.attend(agent, gossip, (clock, evaluator.evaluation))
+    keeping.attend(agent, gossip, (clock, evaluator.evaluation, wall))
     collective.barrier()
     outcome = run_loop(
         algorithm,
         agent,
         stage.x0,
         clock=clock,
+        wall=wall,
         evaluator=evaluator,
         collective=collective,
         steps=plan.steps,
-        every=plan.evaluate_every,
+        every=int(plan.evaluate_every),
         stop=stop,
         watch=watch,
         keeping=keeping,

@@ -74,7 +74,23 @@ class Upkeep:
         return None
 
 
-class Keeper(Keeping):
+class Watched(Keeping):
+    """Keeps nothing, but lets the watchdog look on: what `solve` has."""
+
+    def __init__(self, watchdog: Watchdog | None, label: str) -> None:
+        self._watchdog = watchdog
+        self._label = label
+
+    def attend(
+        self, agent: Agent, gossip: Gossip, clocks: tuple[Clock, Clock, Clock]
+    ) -> None:
+        """Let the watchdog see where the algorithm is."""
+        del agent, clocks
+        if self._watchdog is not None:
+            self._watchdog.attend(self._label, gossip, self)
+
+
+class Keeper(Watched):
     """Keeps one algorithm.
 
     Parameters
@@ -92,8 +108,8 @@ class Keeper(Keeping):
     def __init__(
         self, upkeep: Upkeep, number: int, saved: Saved | None, label: str = ""
     ) -> None:
+        super().__init__(upkeep.watchdog, label)
         self.upkeep = upkeep
-        self.label = label
         self.number = number
         self.parameters = saved.numbers["parameters"] if saved else None
         self._saved = saved
@@ -101,12 +117,13 @@ class Keeper(Keeping):
         self._longest = 0.0
         self._end: tuple[int, Numbers, dict[str, Any]] | None = None
 
-    def attend(self, agent: Agent, gossip: Gossip, clocks: tuple[Clock, Clock]) -> None:
-        """Take charge of streams, counters, and the algorithm's and the other clock."""
+    def attend(
+        self, agent: Agent, gossip: Gossip, clocks: tuple[Clock, Clock, Clock]
+    ) -> None:
+        """Take charge of streams, counters, and the clocks."""
+        super().attend(agent, gossip, clocks)
         self._agent, self._gossip, self._clocks = agent, gossip, clocks
         self._went_on = monotonic()
-        if self.upkeep.watchdog is not None:
-            self.upkeep.watchdog.attend(self.label, gossip, self)
 
     def restore(self, fresh: Any) -> tuple[int, Any, Record] | None:
         """Put back all that was saved; the state gets the kind of a fresh one."""

@@ -15,8 +15,8 @@ class Agreement(NamedTuple):
 
     Attributes
     ----------
-    seconds
-        The slowest agent's clock.
+    seconds, wall_seconds
+        The slowest agent's clock, and all time that the algorithm has taken.
     finite
         Whether every agent's iterate is.
     save
@@ -26,13 +26,14 @@ class Agreement(NamedTuple):
     """
 
     seconds: float
+    wall_seconds: float
     finite: bool
     save: bool
     reason: str | None
 
 
 class Keeping:
-    """Keeps nothing and is never interrupted: what `solve` has.
+    """Keeps nothing and is never interrupted.
 
     `Keeper` is the form that the command has. All agents call every method at the same
     steps, and tell each other their wishes in between.
@@ -46,7 +47,9 @@ class Keeping:
     """How many steps are done, and what else than a step is being done: the loop writes
     it down for the watchdog, which looks on from another thread."""
 
-    def attend(self, agent: Agent, gossip: Gossip, clocks: tuple[Clock, Clock]) -> None:
+    def attend(
+        self, agent: Agent, gossip: Gossip, clocks: tuple[Clock, Clock, Clock]
+    ) -> None:
         """Take charge of what a checkpoint must hold beside the state."""
 
     def restore(self, fresh: Any) -> tuple[int, Any, Record] | None:  # noqa: ARG002

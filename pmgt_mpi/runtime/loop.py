@@ -41,6 +41,7 @@ def run_loop(
     x0: Array,
     *,
     clock: Clock,
+    wall: Clock,
     evaluator: Evaluator,
     collective: Collective,
     steps: int,
@@ -55,8 +56,8 @@ def run_loop(
     ----------
     algorithm, agent, x0
         What runs, with all parameters numbers.
-    clock
-        Runs during `init` and `step` only.
+    clock, wall
+        The one runs during `init` and `step` only, the other all the time.
     evaluator
         Looks at the iterates between steps.
     collective
@@ -73,6 +74,10 @@ def run_loop(
     """
     records: list[Record] = []
 
+    def agree(x: Array) -> Agreement:
+        keeping.doing = "an agreement"
+        return _agree(collective, (clock.seconds, wall.read()), x, keeping)
+
     def evaluate(step: int) -> Record:
         keeping.doing = "an evaluation"
         record = evaluator.record(step, algorithm.solution(state))
@@ -80,7 +85,7 @@ def run_loop(
         return record
 
     # A diverging run overflows; it is found below, and is no reason for warnings.
-    with np.errstate(over="ignore", invalid="ignore"):
+    with wall, np.errstate(over="ignore", invalid="ignore"):
         with clock:
             state = algorithm.init(agent, x0)
         step, status = 0, "budget"
@@ -89,8 +94,8 @@ def run_loop(
             records.append(record)
         else:
             watch(0, evaluate(0))
-        next_agreement, keeping.step, keeping.doing = step + 1, step, "an agreement"
-        agreement = _agree(collective, clock.seconds, x0, keeping)
+        next_agreement, keeping.step = step + 1, step
+        agreement = agree(x0)
         if step < steps and keeping.heed(agreement, step, state, records[-1]):
             status, steps = "interrupted", step
         keeping.doing = ""
@@ -103,10 +108,7 @@ def run_loop(
                 continue
             new = evaluate(step) if due else None
             watch(step, new)
-            keeping.doing = "an agreement"
-            agreement = _agree(
-                collective, clock.seconds, algorithm.solution(state), keeping
-            )
+            agreement = agree(algorithm.solution(state))
             verdict = _verdict(agreement, evaluator, new, stop)
             if verdict is not None:
                 status = verdict
@@ -124,21 +126,22 @@ def run_loop(
 
 
 def _agree(
-    collective: Collective, seconds: float, x: Array, keeping: Keeping
+    collective: Collective, clocks: tuple[float, float], x: Array, keeping: Keeping
 ) -> Agreement:
-    """Tell all agents what each must know of the others: four numbers, one reduction.
+    """Tell all agents what each must know of the others: five numbers, one reduction.
 
     Parameters
     ----------
-    seconds, x, keeping
-        This agent's clock, its iterate, and who knows of checkpoints and signals.
+    clocks, x, keeping
+        This agent's clocks, its iterate, and who knows of checkpoints and signals.
     """
     save, reason = keeping.wishes()
-    own = [seconds, not np.isfinite(x).all(), save, reason is not None]
+    own = [*clocks, not np.isfinite(x).all(), save, reason is not None]
     largest = collective.max(np.array(own, np.float64))
-    if largest[3]:
+    seconds, wall_seconds, infinite, wanted, ended = largest.tolist()
+    if ended:
         reason = collective.first_word(reason)
-    return Agreement(float(largest[0]), not largest[1], bool(largest[2]), reason)
+    return Agreement(seconds, wall_seconds, not infinite, bool(wanted), reason)
 
 
 def _verdict(
@@ -149,11 +152,23 @@ def _verdict(
         return "diverged"
     if record is not None and _reached(record, stop):
         return "converged"
-    if stop.seconds is not None and agreement.seconds >= stop.seconds:
+    limits = (
+        (agreement.seconds, stop.seconds),
+        (agreement.wall_seconds, stop.wall_seconds),
+    )
+    if any(limit is not None and taken >= limit for taken, limit in limits):
         return "budget"
     return None
 
 
 def _reached(record: Record, stop: Stop) -> bool:
-    target, relative = stop.relative_suboptimality, record["relative_suboptimality"]
-    return target is not None and relative is not None and relative <= target
+    """Whether one of the values at which a run has converged is reached."""
+    targets = (
+        (record["relative_suboptimality"], stop.relative_suboptimality),
+        (record["suboptimality"], stop.epsilon),
+        (record.get("gradient_mapping"), stop.gradient_mapping),
+    )
+    return any(
+        target is not None and value is not None and value <= target
+        for value, target in targets
+    )

@@ -17,7 +17,7 @@ from pmgt_mpi.cache import replacing
 from pmgt_mpi.errors import UserError
 from pmgt_mpi.runtime.statefile import DamagedError, Numbers, Seal, unreadable
 
-SCHEMA = 1
+SCHEMA = 2
 """Version of the layout; a checkpoint of another one is refused."""
 
 MANIFEST = "manifest.json"

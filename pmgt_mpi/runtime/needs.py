@@ -11,6 +11,7 @@ from pmgt_mpi.algorithms.traits import Traits
 from pmgt_mpi.errors import UserError
 from pmgt_mpi.problems.gradient_table import gradient_table
 from pmgt_mpi.regularizers.none import NoRegularizer
+from pmgt_mpi.runtime.plan import NEEDS_REFERENCE, Stop
 from pmgt_mpi.runtime.stage import Stage
 
 
@@ -38,6 +39,18 @@ def refuse_unmet(name: str, method: Algorithm, stage: Stage) -> None:
             f"take {traits.instead}, or the regularizer 'none' (a smooth l2 term is an "
             "option of the problem)"
         )
+
+
+def refuse_idle(stop: Stop, stage: Stage) -> None:
+    """Refuse a reason to stop that can never come: it needs F*, which nobody knows."""
+    for key in NEEDS_REFERENCE:
+        target = getattr(stop, key)
+        if target is not None and stage.reference is None:
+            raise UserError(
+                f"{key} = {target:g} needs the minimiser, and none is found here (the "
+                "problem gives no constants or no hessian, or reference = false); stop "
+                "by gradient_mapping, steps, seconds or wall_seconds"
+            )
 
 
 def notes(name: str, method: Algorithm, stage: Stage) -> list[str]:

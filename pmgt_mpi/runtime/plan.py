@@ -92,7 +92,7 @@ class AlgorithmPlan(NamedTuple):
     mixing: Part
     mix_rounds: int | str
     steps: int
-    evaluate_every: int
+    evaluate_every: int | Literal["auto"]
     own: tuple[str, ...] = ()
 
 
@@ -102,14 +102,31 @@ class Common(NamedTuple):
     mixing: Part
     mix_rounds: int | str
     steps: int
-    evaluate_every: int
+    evaluate_every: int | Literal["auto"]
 
 
 class Stop(NamedTuple):
-    """Section [stop], without the steps, which each algorithm may have of its own."""
+    """Section [stop], without the steps, which each algorithm may have of its own.
+
+    Attributes
+    ----------
+    relative_suboptimality, epsilon, gradient_mapping
+        Values at which an algorithm has converged: of (F − F*) / (F at the start − F*),
+        of F − F*, and of ‖x − prox(x − ∇f(x))‖, at the average.
+    seconds, wall_seconds
+        Limits of the algorithm's clock, and of all time that it takes: with
+        evaluations, agreements and checkpoints.
+    """
 
     relative_suboptimality: float | None = None
+    epsilon: float | None = None
+    gradient_mapping: float | None = None
     seconds: float | None = None
+    wall_seconds: float | None = None
+
+
+NEEDS_REFERENCE = ("relative_suboptimality", "epsilon")
+"""Keys of [stop] that cannot act without F*."""
 
 
 class CheckpointPlan(NamedTuple):

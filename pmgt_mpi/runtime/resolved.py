@@ -51,11 +51,7 @@ def resolved_config(plan: Plan) -> dict[str, Any]:
             **(plan.accuracy._asdict() if plan.accuracy else {}),
         },
         "regularizer": _named("kind", plan.regularizer),
-        "stop": {
-            "steps": plan.common.steps,
-            "relative_suboptimality": plan.stop.relative_suboptimality,
-            "seconds": plan.stop.seconds,
-        },
+        "stop": {"steps": plan.common.steps, **plan.stop._asdict()},
         "evaluate": {
             "every": plan.common.evaluate_every,
             "reference": plan.reference,

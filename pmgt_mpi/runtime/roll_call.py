@@ -66,6 +66,11 @@ class RollCall:
         ranks = collective.gather(self._rank)
         self._seats = [ranks.index(rank) for rank in range(self.agents)]
 
+    def close(self) -> None:
+        """Free the communicator; collective, and nobody asks any more."""
+        if self._comm is not None:
+            self._comm.Free()
+
     def ask(self) -> None:
         """Ask all others; `serve` then takes in their answers."""
         self.answers = {self._seats[self._rank]: self._own()}

@@ -70,13 +70,16 @@ class StopSection(Section):
 
     steps: Count = 1000
     relative_suboptimality: Positive | None = None
+    epsilon: Positive | None = None
+    gradient_mapping: Positive | None = None
     seconds: Positive | None = None
+    wall_seconds: Positive | None = None
 
 
 class EvaluateSection(Section):
     """[evaluate]."""
 
-    every: Annotated[int, Within(ge=0)] = 1
+    every: Cadence = 1
     reference: bool = True
     theory_bound: bool = False
 
@@ -96,4 +99,4 @@ class AlgorithmSection(Section):
     stream: str | None = None
     mixing: str | None = None
     steps: Count | None = None
-    evaluate_every: Annotated[int, Within(ge=0)] | None = None
+    evaluate_every: Cadence | None = None

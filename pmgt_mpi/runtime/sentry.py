@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import os
 import signal
-import threading
 from collections.abc import Callable
 from math import inf
+from threading import Event, Thread
 from time import monotonic, sleep
 from typing import Any
 
@@ -49,6 +49,9 @@ class Sentry:
     deadline
         When the set-up must be over, on the monotonic clock; later the loop keeps to
         the limit itself, and saves before it.
+    signals
+        Whether it serves signals, which must be blocked; in a program of the user's own
+        they are the program's.
 
     Attributes
     ----------
@@ -67,7 +70,12 @@ class Sentry:
     """
 
     def __init__(
-        self, agent: int, *, has_launcher: bool, deadline: float = inf
+        self,
+        agent: int,
+        *,
+        has_launcher: bool,
+        deadline: float = inf,
+        signals: bool = True,
     ) -> None:
         self.asked: str | None = None
         self.set_up = True
@@ -76,9 +84,10 @@ class Sentry:
         self.agent = agent
         self._asked_at = 0.0
         self._deadline = deadline
-        self._closing = False
+        self._closing = Event()
+        self._signals = signals
         self._parent = os.getppid() if has_launcher else None
-        self._thread = threading.Thread(target=self._serve, daemon=True, name="sentry")
+        self._thread = Thread(target=self._serve, daemon=True, name="sentry")
 
     def start(self) -> None:
         """Start the thread."""
@@ -119,6 +128,18 @@ class Sentry:
                 self._end_set_up("--max-seconds are over")
             elif self.look is not None:
                 self.look()
+
+    def _wait(self, seconds: float) -> str | None:
+        """Wait for a signal, or so long; give the signal's name."""
+        if not self._signals:
+            self._closing.wait(seconds)
+            return None
+        received = signal.sigtimedwait(SIGNALS, seconds)
+        # After a SIGSTOP and SIGCONT that outlast the tick, Python gives a number that
+        # is no signal's.
+        if received is None or received.si_signo not in SIGNALS:
+            return None
+        return signal.Signals(received.si_signo).name
 
     def _receive(self, name: str) -> None:
         now = monotonic()

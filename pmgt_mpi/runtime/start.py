@@ -87,6 +87,7 @@ def begin(options: argparse.Namespace, first: Collective) -> Beginning:
                             engine=earlier.config["run"].get("engine", "auto")
                         )
                         resolved = resolved_config(plan)
+                    _take_over_cadence(earlier.config, resolved)
                     refuse(path, differences(earlier.config, resolved))
                     check_agents(earlier, first.agents)
                     exit_code = _done(earlier, plan, resolved)
@@ -94,6 +95,14 @@ def begin(options: argparse.Namespace, first: Collective) -> Beginning:
     told = first.from_first(told)
     assert told is not None
     return Beginning(told[0], resolved, earlier, told[1])
+
+
+def _take_over_cadence(before: dict[str, Any], now: dict[str, Any]) -> None:
+    """Put the numbers that an automatic cadence became in the place of the word."""
+    for old, new in zip(before["algorithm"], now["algorithm"], strict=False):
+        asked = new.get("evaluate_every", now["evaluate"]["every"])
+        if asked == "auto" and "evaluate_every" in old:
+            new["evaluate_every"] = old["evaluate_every"]
 
 
 def _done(earlier: Earlier, plan: Plan, now: dict[str, Any]) -> int | None:

@@ -40,7 +40,7 @@ class Ranks(Lab):
     ) -> Record:
         """Run one trial."""
         from pmgt_mpi.engine.choice import PYTHON
-        from pmgt_mpi.runtime.execute import execute
+        from pmgt_mpi.runtime.execute import execute, resolved
 
         plan = AlgorithmPlan(
             label=method,
@@ -53,7 +53,7 @@ class Ranks(Lab):
         )
         done = execute(
             self.stage,
-            plan,
+            resolved(self.stage, plan),
             seed=seed,
             stop=Stop(target),
             exchange=Part("persistent", EXCHANGES["persistent"]),

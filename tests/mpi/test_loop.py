@@ -101,6 +101,7 @@ def loop(comm):
         reference=True, **stop,
     ):  # fmt: skip
         problem = problem or Spring()
+        with_mapping = "gradient_mapping" in stop
         collective = Collective(comm.Dup())
         network = build_network(comm.size, np.random.default_rng(0), topology="ring")
         here = network.neighbourhood(comm.rank)
@@ -115,7 +116,9 @@ def loop(comm):
         objective = Objective(collective, problem, psi, 1.0, x_star)
         clock = Clock()
         x0 = np.zeros(D)
-        evaluator = Evaluator("walk", objective, x0, agent, gossip, clock)
+        evaluator = Evaluator(
+            "walk", objective, x0, agent, gossip, clock, with_mapping=with_mapping
+        )
         watched = []
 
         def watch(step, record):
@@ -125,7 +128,7 @@ def loop(comm):
 
         comm.Barrier()
         outcome = run_loop(
-            algorithm, agent, x0, clock=clock, evaluator=evaluator,
+            algorithm, agent, x0, clock=clock, wall=Clock(), evaluator=evaluator,
             collective=collective, steps=steps, every=every, stop=Stop(**stop),
             watch=watch,
         )  # fmt: skip
@@ -224,6 +227,36 @@ def test_a_target_without_a_minimiser_is_never_reached(loop, together):
         assert seen.outcome.steps == 40
         assert set(seen.told("relative_suboptimality")) == {None}
         assert set(seen.told("suboptimality")) == {None}
+
+
+def test_epsilon_is_an_accuracy_of_F_itself(comm, loop, together):
+    seen = loop(Walk(), epsilon=1e-3)
+    everywhere(comm, together, seen.steps)
+    values = seen.told("suboptimality")
+    with together:
+        assert seen.outcome.status == "converged"
+        assert values[-1] <= 1e-3 < values[-2]
+
+
+def test_a_small_gradient_mapping_stops_without_a_minimiser(comm, loop, together):
+    seen = loop(Walk(), reference=False, gradient_mapping=1e-3)
+    everywhere(comm, together, seen.steps)
+    values = seen.told("gradient_mapping")
+    with together:
+        assert seen.outcome.status == "converged"
+        # Of f(x) = ½‖x − 1‖² without psi it is ‖x − 1‖; a step halves that.
+        expected = np.sqrt(D) * 0.5 ** np.array(seen.steps)
+        np.testing.assert_allclose(values, expected, rtol=1e-12)
+        assert values[-1] <= 1e-3 < values[-2]
+
+
+def test_wall_seconds_count_evaluations_too(comm, loop, together):
+    seen = loop(Walk(), Spring(value_seconds=0.02), wall_seconds=0.2)
+    everywhere(comm, together, seen.outcome.steps)
+    with together:
+        assert seen.outcome.status == "budget"
+        assert 1 <= seen.outcome.steps <= 10
+        assert seen.told("seconds")[-1] < 0.1
 
 
 @pytest.mark.parametrize("reference", [True, False])

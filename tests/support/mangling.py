@@ -30,7 +30,7 @@ BASE: dict[str, Any] = {
     "data": {"source": "gaussian", "rows": 24, "columns": 3, "labels": "linear"},
     "problem": {"kind": "ridge", "l2": 0.1},
     "regularizer": {"kind": "l1", "strength": 0.01},
-    "stop": {"steps": 2, "relative_suboptimality": 1e-9, "seconds": 5.0},
+    "stop": {"steps": 2, "gradient_mapping": 1e-9, "wall_seconds": 5.0},
     "evaluate": {"every": 1, "reference": False},
     "checkpoint": {"steps": 1, "minutes": 1.0},
     "algorithm": [{"name": "nids", "label": "a", "step_size": 0.1}],
@@ -38,7 +38,23 @@ BASE: dict[str, Any] = {
 
 VALUES = st.one_of(
     st.sampled_from(
-        [0, 1, 2, 3, 7, -1, 24, 0.5, 1e-300, 1e300, float("inf"), float("nan"), 10**18]
+        [
+            0,
+            1,
+            2,
+            3,
+            7,
+            -1,
+            24,
+            0.5,
+            1e-300,
+            1e300,
+            float("inf"),
+            float("nan"),
+            10**18,
+            10**30,
+            10**400,
+        ]
     ),
     st.sampled_from(
         ["", "auto", "theory", "ring", "nan", "os:system", "../x", "é", "0"]

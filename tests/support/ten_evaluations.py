@@ -58,7 +58,7 @@ objective, clock = Objective(collective, f, psi, 1.0, reference), Clock()
 evaluator = Evaluator("x", objective, np.zeros(D), agent, gossip, clock)
 MPI.Pcontrol(1)
 outcome = run_loop(
-    Descent(), agent, np.zeros(D), clock=clock, evaluator=evaluator,
+    Descent(), agent, np.zeros(D), clock=clock, wall=Clock(), evaluator=evaluator,
     collective=collective, steps=STEPS, every=1, stop=Stop(),
     watch=lambda step, record: None,  # noqa: ARG005
 )  # fmt: skip

@@ -145,10 +145,10 @@ def test_checkpoint():
 
 def test_stop_and_evaluate():
     plan = plan_of(
-        stop={"steps": 7, "relative_suboptimality": 1e-3, "seconds": 2},
+        stop={"steps": 7, "gradient_mapping": 1e-3, "seconds": 2},
         evaluate={"every": 0, "reference": False},
     )
-    assert plan.stop == Stop(relative_suboptimality=1e-3, seconds=2.0)
+    assert plan.stop == Stop(gradient_mapping=1e-3, seconds=2.0)
     assert plan.reference is False
     assert plan.theory_bound is False
     assert plan_of(evaluate={"theory_bound": True}).theory_bound is True

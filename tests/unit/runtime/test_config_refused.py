@@ -85,7 +85,7 @@ def test_keys(section, keys, text):
         ("stop", "seconds", "1", "a valid number"),
         ("stop", "seconds", inf, "a finite number"),
         ("stop", "relative_suboptimality", nan, "a finite number"),
-        ("evaluate", "every", -1, "greater than or equal to 0"),
+        ("evaluate", "every", -1, "greater than or equal to 0 or 'auto'"),
         ("evaluate", "reference", 1, "a valid boolean"),
         ("mixing", "method", 3, "a valid string"),
         ("mixing", "rounds", 0, "greater than or equal to 1 or 'auto' or 'theory'"),
@@ -245,6 +245,16 @@ def test_an_algorithm_that_is_no_section_or_has_no_name():
     )
     assert complaint(algorithm=[{"step_size": 1}]) == (
         f"{ALGORITHM} name is missing; valid: {', '.join(ALGORITHMS)}"
+    )
+
+
+@pytest.mark.parametrize("key", ["relative_suboptimality", "epsilon"])
+def test_a_reason_to_stop_that_cannot_come(key):
+    text = complaint(stop={key: 0.001}, evaluate={"reference": False})
+    assert text == (
+        f"[stop] {key} = 0.001 needs the minimiser, and [evaluate] reference = false; "
+        "set reference = true, or stop by gradient_mapping, steps, seconds or "
+        "wall_seconds"
     )
 
 

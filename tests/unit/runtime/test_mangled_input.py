@@ -17,7 +17,7 @@ from pmgt_mpi.engine.choice import PYTHON
 from pmgt_mpi.errors import UserError
 from pmgt_mpi.runtime.build import build_stage, network_of
 from pmgt_mpi.runtime.config import read_config
-from pmgt_mpi.runtime.execute import execute
+from pmgt_mpi.runtime.execute import execute, resolved
 from tests.support.mangling import cases
 
 EXAMPLES = 2000
@@ -42,7 +42,7 @@ def outcome(folder: Path, kind: str) -> str:
         algorithm = plan.algorithms[0]
         execute(
             stage,
-            algorithm._replace(steps=min(algorithm.steps, 2)),
+            resolved(stage, algorithm._replace(steps=min(algorithm.steps, 2))),
             seed=plan.seed,
             stop=plan.stop,
             exchange=plan.network.exchange,
