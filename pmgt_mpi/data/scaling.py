@@ -36,10 +36,13 @@ def minmax(collective: Collective, rows: Rows, total: int) -> None:
     In CSR rows zeros that are not stored must stay zero: the smallest number of a
     column that has any must not be negative.
     """
-    if rows.dense is not None:
-        low, high = collective.min(rows.dense.min(0)), collective.max(rows.dense.max(0))
-        rows.dense -= low
-        rows.dense /= nonzero(high - low)
+    A = rows.dense
+    if A is not None:
+        low, high = collective.min(A.min(0)), collective.max(A.max(0))
+        power = to_one(np.maximum(high, -low))
+        A *= power
+        A -= low * power
+        A /= nonzero(high * power - low * power)
         return
     assert rows.indices is not None
     assert rows.values is not None
@@ -56,12 +59,16 @@ def minmax(collective: Collective, rows: Rows, total: int) -> None:
             f"data.scale = 'minmax' would fill the zeros of column {column} (from 0), "
             "which has negative numbers too; take 'unit', or data.layout = 'dense'"
         )
-    low[~full] = 0
-    spread = nonzero(high - low)
+    low[~full], high[~full] = 0, np.maximum(high[~full], 0)
+    power = to_one(np.maximum(high, -low))
+    low *= power
+    spread = nonzero(high * power - low)
     for start in range(0, len(rows.values), CHUNK_ENTRIES):
         chunk = slice(start, start + CHUNK_ENTRIES)
-        rows.values[chunk] -= low[rows.indices[chunk]]
-        rows.values[chunk] /= spread[rows.indices[chunk]]
+        column = rows.indices[chunk]
+        rows.values[chunk] *= power[column]
+        rows.values[chunk] -= low[column]
+        rows.values[chunk] /= spread[column]
 
 
 def standard(collective: Collective, rows: Rows, total: int) -> None:
@@ -72,7 +79,9 @@ def standard(collective: Collective, rows: Rows, total: int) -> None:
             "data.scale = 'standard' would fill the zeros of sparse rows; take 'unit' "
             "or 'minmax', or data.layout = 'dense'"
         )
-    constant = collective.min(A.min(0)) == collective.max(A.max(0))
+    low, high = collective.min(A.min(0)), collective.max(A.max(0))
+    constant = low == high
+    A *= to_one(np.maximum(high, -low))
     A -= (collective.sum(A.sum(0, dtype=np.float64)) / total).astype(A.dtype)
     # Its mean may be off by a rounding, and that would be scaled up.
     A[:, constant] = 0
@@ -83,16 +92,32 @@ def standard(collective: Collective, rows: Rows, total: int) -> None:
 def unit(collective: Collective, rows: Rows, total: int) -> None:
     """Give each row the Euclidean norm 1; a row of zeros stays."""
     del collective, total
-    if rows.dense is not None:
-        norms = np.sqrt(np.einsum("ij,ij->i", rows.dense, rows.dense))
-        rows.dense /= nonzero(norms)[:, None]
+    A = rows.dense
+    if A is not None:
+        A *= to_one(np.maximum(A.max(1), -A.min(1)))[:, None]
+        A /= nonzero(np.sqrt(np.einsum("ij,ij->i", A, A)))[:, None]
         return
     for part in rows.pieces(CHUNK_ENTRIES * len(rows) // max(1, rows.entries) + 1):
         assert part.lengths is not None
         assert part.values is not None
         row_of = np.repeat(np.arange(len(part)), part.lengths)
+        largest = np.zeros(len(part), part.values.dtype)
+        np.maximum.at(largest, row_of, np.abs(part.values))
+        part.values *= to_one(largest)[row_of]
         squares = np.bincount(row_of, part.values**2)
         part.values /= nonzero(np.sqrt(squares)).astype(part.values.dtype)[row_of]
+
+
+def to_one(largest: Array) -> Array:
+    """Give the powers of two that bring magnitudes near 1: no square overflows then.
+
+    To multiply by them changes no digit, so the bits of what has ordinary size stay.
+    """
+    most = np.finfo(largest.dtype).maxexp - 2
+    power: Array = np.ldexp(
+        largest.dtype.type(1), -np.clip(np.frexp(largest)[1], -most, most)
+    )
+    return power
 
 
 def nonzero(divisors: Array) -> Array:

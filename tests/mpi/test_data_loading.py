@@ -215,6 +215,34 @@ def test_columns_are_scaled_by_what_all_agents_have(
             assert_allclose(dense[order], expected[np.lexsort(expected.T)], atol=1e-14)
 
 
+@pytest.mark.parametrize("layout", ["dense", "sparse"])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_columns_of_any_magnitude_are_scaled_over_all_agents(
+    dtype: Any, layout: Any, collective: Collective, folder: Path, together: Together
+) -> None:
+    # The largest and the smallest number of a column lie with different agents.
+    small = np.arange(1.0, 41).reshape(20, 2) % 19 + 1
+    small[:, 0] = 2 * small[:, 0] - 21  # of both signs, and never zero
+    info = np.finfo(dtype)
+    huge, tiny = float(info.max) / 32, float(info.smallest_subnormal)
+    if collective.agent == 0:
+        np.save(folder / "e.npy", np.hstack([small * huge, small * tiny]))
+    collective.comm.Barrier()
+    source, given = Npy(path="e.npy"), {"layout": layout, "dtype": dtype}
+    low, high = small.min(0), small.max(0)
+    spread, deviation = high - low, small.std(0)
+    for scale, expected in [
+        ("minmax", (small - low) / spread),
+        ("standard", (small - small.mean(0)) / deviation),
+    ]:
+        if (scale, layout) == ("standard", "sparse"):
+            continue  # refused
+        shard = load_shard(collective, source, scale=scale, base=folder, **given)
+        dense = np.concatenate(collective.gather(as_dense(shard)))
+        with together:
+            assert_allclose(dense, np.hstack([expected] * 2), atol=20 * info.eps)
+
+
 def test_sparse_rows_are_scaled_by_what_all_agents_have(
     collective: Collective, folder: Path, together: Together
 ) -> None:

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -9,6 +11,8 @@ from pmgt_mpi.data.layout import to_dense, to_sparse
 from pmgt_mpi.data.rows import Rows
 from pmgt_mpi.data.scaling import minmax, none, standard, unit
 from pmgt_mpi.errors import UserError
+
+Scale = Callable[[Collective, Rows, int], None]
 
 
 @pytest.fixture(autouse=True)
@@ -88,6 +92,85 @@ def test_unit_gives_rows_of_norm_1(sparse: bool, alone: Collective) -> None:
     assert norms[7] == 0
     scales = np.linalg.norm(A, axis=1)
     assert_allclose(dense(rows)[3], A[3] / scales[3])
+
+
+EXTREMES = [
+    (dtype, magnitude)
+    for dtype in (np.float64, np.float32)
+    for magnitude in (
+        np.finfo(dtype).max / 4,
+        np.sqrt(np.finfo(dtype).max),
+        np.finfo(dtype).tiny,
+        np.finfo(dtype).smallest_subnormal,
+    )
+]
+"""Types, and magnitudes of numbers whose squares are no numbers of that type."""
+
+
+def scaled(scale: Scale, A: np.ndarray, sparse: bool, alone: Collective) -> np.ndarray:
+    rows = to_sparse(rows_of(A)) if sparse else rows_of(A)
+    scale(alone, rows, len(A))
+    assert dense(rows).dtype == A.dtype
+    return dense(rows)
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize(("dtype", "magnitude"), EXTREMES)
+def test_unit_has_no_row_too_large_or_too_small(
+    dtype: type, magnitude: float, sparse: bool, alone: Collective
+) -> None:
+    A = np.array([[3, 0, -4], [0, 2, 0], [0, 0, 0], [4, 4, 4]], dtype)
+    A[[0, 1, 3]] *= dtype(magnitude)
+    expected = [[0.6, 0, -0.8], [0, 1, 0], [0, 0, 0], [3**-0.5] * 3]
+    found = scaled(unit, np.vstack([A, np.eye(3, dtype=dtype)]), sparse, alone)
+    assert_allclose(found[:4], expected, rtol=4 * np.finfo(dtype).eps)
+    assert_array_equal(found[4:], np.eye(3))
+
+
+@pytest.mark.parametrize(("dtype", "magnitude"), EXTREMES)
+def test_columns_may_be_of_any_magnitude(
+    dtype: type, magnitude: float, alone: Collective
+) -> None:
+    A = np.array([[-4, 1, 4, 0], [4, 2, 4, 0], [4, 3, 4, 0], [-4, 0, 4, 0]], dtype)
+    A[:, [0, 2]] *= dtype(magnitude)
+    A[:, 3] = [0, 0, 0, magnitude]
+    assert_array_equal(
+        scaled(minmax, A, False, alone)[:, [0, 2, 3]],
+        [[0, 0, 0], [1, 0, 0], [1, 0, 0], [0, 0, 1]],
+    )
+    low, high = -(3**-0.5), 3**0.5
+    assert_allclose(
+        scaled(standard, A, False, alone)[:, [0, 2, 3]],
+        [[-1, 0, low], [1, 0, low], [1, 0, low], [-1, 0, high]],
+        rtol=4 * np.finfo(dtype).eps,
+    )
+
+
+@pytest.mark.parametrize(("dtype", "magnitude"), EXTREMES)
+def test_columns_of_sparse_rows_may_be_of_any_magnitude(
+    dtype: type, magnitude: float, alone: Collective
+) -> None:
+    A = np.array([[-4, 1, 0], [4, 0, 0], [2, 4, 0]], dtype) * dtype(magnitude)
+    found = scaled(minmax, A, True, alone)
+    assert_array_equal(found, [[0, 0.25, 0], [1, 0, 0], [0.75, 1, 0]])
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_numbers_of_ordinary_size_keep_the_bits_of_the_plain_formulas(
+    dtype: type, alone: Collective
+) -> None:
+    A = table().astype(dtype)
+    norms = np.sqrt(np.einsum("ij,ij->i", A, A))
+    assert_array_equal(scaled(unit, A, False, alone), A / norms[:, None])
+    row, column = np.nonzero(A)
+    norms = np.sqrt(np.bincount(row, A[row, column] ** 2)).astype(dtype)
+    assert_array_equal(scaled(unit, A, True, alone), A / norms[:, None])
+    centred = A - (A.sum(axis=0, dtype=float) / 50).astype(dtype)
+    centred[:, [2, 3]] = 0
+    squares = np.einsum("ij,ij->j", centred, centred, dtype=float) / 50
+    squares[[2, 3]] = 1
+    expected = centred / np.sqrt(squares).astype(dtype)
+    assert_array_equal(scaled(standard, A, False, alone), expected)
 
 
 def test_minmax_of_sparse_rows_is_that_of_dense_ones(alone: Collective) -> None:
