@@ -61,16 +61,22 @@ def build_stage(plan: Plan, world: Any) -> Stage:
 def check_magnitude(shard: Shard) -> None:
     """Refuse numbers whose squares, which every problem here adds up, overflow."""
     values = shard.A.data if shard.sparse else shard.A
-    parts = [values] if shard.labels is None else [values, shard.labels]
-    ends = [(part.max(), -part.min()) for part in parts if part.size]  # and no copy
-    largest = float(np.max(ends, initial=0))
     limit = np.sqrt(np.finfo(shard.A.dtype).max / max(1, values.size))
-    if largest > limit:
-        raise UserError(
-            f"[data] has a number of size {largest:.3g}, and those above {limit:.3g} "
-            f"overflow when they are squared in {shard.A.dtype}; scale the data, or "
-            "take out what is wrong"
-        )
+    features = "set data.scale to 'unit', 'standard' or 'minmax'"
+    labels = "divide the labels by a number (data.scale leaves them as they are)"
+    for kind, part, advice in (
+        ("number", values, features),
+        ("label", shard.labels, labels),
+    ):
+        if part is None or part.size == 0:
+            continue
+        largest = max(part.max(), -part.min())  # without a copy
+        if not largest <= limit:
+            raise UserError(
+                f"[data] has a {kind} of size {largest:.3g}, and those above "
+                f"{limit:.3g} overflow when they are squared in {shard.A.dtype}; "
+                f"{advice}, or take out what is wrong"
+            )
 
 
 def _seat(plan: Plan, first: Collective) -> tuple[Any, int]:
