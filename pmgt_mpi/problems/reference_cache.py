@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pmgt_mpi.cache import cache_folder, replacing
+from pmgt_mpi.cache import is_own, own_folder, replacing
 from pmgt_mpi.collective import Collective
 from pmgt_mpi.data.shard import Shard
+from pmgt_mpi.errors import UserError
 from pmgt_mpi.problems.base import Constants, Problem
 from pmgt_mpi.problems.mean_function import MeanFunction
 from pmgt_mpi.problems.reference import SOLVER_VERSION, Reference, certify, minimise
@@ -52,9 +53,7 @@ def cached_minimise(
         return None
     key = reference_key(problem, regularizer, collective, shard, options)
     f = MeanFunction(problem, collective, shard.weight)
-    path = None
-    if collective.agent == 0 and key is not None:
-        path = cache_folder() / "references" / f"{key}.npz"
+    path = place(key) if collective.agent == 0 and key is not None else None
     stored = collective.from_first(path and load(path, problem.shape))
     if stored is not None:
         x, residual = stored
@@ -97,11 +96,27 @@ def address(kind: type) -> tuple[str, str]:
     return kind.__module__, kind.__qualname__
 
 
+def place(key: str) -> Path | None:
+    """Give the file for a minimiser; None where the cache cannot be used."""
+    try:
+        return own_folder("references") / f"{key}.npz"
+    except OSError:
+        return None  # a read-only home is no reason to stop
+    except UserError as error:
+        import logging  # seldom needed
+
+        log = logging.getLogger(__name__)
+        log.warning("%s; this run finds the minimiser anew", error)
+        return None
+
+
 def load(path: Path, shape: tuple[int, ...]) -> tuple[Array, float] | None:
-    """Read x* and its residual; None where there is no file or not a whole one."""
+    """Read x* and its residual; None where there is no whole file of the user's own."""
     from zipfile import BadZipFile  # only agent 0 comes here
 
     try:
+        if not is_own(path):
+            return None
         with path.open("rb") as file:
             arrays = np.load(file, allow_pickle=False)
             x, residual = arrays["x"], float(arrays["residual"].item())
@@ -115,6 +130,7 @@ def save(path: Path, reference: Reference) -> None:
     """Write x* and its residual, whole or not at all."""
     try:
         with replacing(path) as part, part.open("wb") as file:
+            part.chmod(0o600)
             np.savez(file, x=reference.x, residual=reference.residual)
     except OSError:
-        return  # a read-only home is no reason to stop: the next run solves again
+        return  # a full disk is no reason to stop: the next run solves again

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 
 import numpy as np
 import pytest
@@ -148,6 +149,42 @@ def test_a_folder_that_cannot_be_written_is_no_error(solved, tmp_path, monkeypat
     assert find().residual < 1e-14
     assert find().residual < 1e-14
     assert len(solved) == 2
+
+
+@pytest.mark.parametrize("umask", [0o000, 0o002, 0o077])
+def test_it_is_closed_to_others_under_any_umask(umask, solved, folder):
+    before = os.umask(umask)
+    try:
+        find()
+        find()
+    finally:
+        os.umask(before)
+    assert len(solved) == 1
+    (path,) = folder.iterdir()
+    assert path.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_file_that_others_may_write_to_is_not_read(solved, folder):
+    find()
+    (path,) = folder.iterdir()
+    for bits in (0o620, 0o602):
+        path.chmod(bits)
+        find()
+        assert path.stat().st_mode & 0o777 == 0o600
+    assert len(solved) == 3
+
+
+def test_the_cache_of_another_user_is_not_used(solved, folder, monkeypatch, caplog):
+    find()
+    (path,) = folder.iterdir()
+    before = path.stat()
+    owner = os.getuid()
+    monkeypatch.setattr(os, "getuid", lambda: owner + 1)
+    assert find().residual < 1e-14
+    assert len(solved) == 2
+    assert path.stat() == before
+    (record,) = caplog.records
+    assert "belongs to another user" in record.getMessage()
 
 
 def test_a_user_s_own_code_is_solved_anew(solved, folder):
