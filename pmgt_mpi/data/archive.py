@@ -9,12 +9,12 @@ import logging
 import os
 import time
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from pmgt_mpi.cache import cache_folder, replacing
+from pmgt_mpi.cache import cache_folder, is_own, own_folder, replacing
 from pmgt_mpi.collective import Collective
 from pmgt_mpi.data.source import LineError
 from pmgt_mpi.errors import UserError
@@ -22,11 +22,12 @@ from pmgt_mpi.errors import UserError
 PACKERS = {".gz": "gzip", ".bz2": "bz2", ".xz": "lzma"}
 """Endings, and the modules of the standard library that unpack them."""
 
-FORMAT = 1
+FORMAT = 2
 """Version of what is written to the cache; a new one leaves the old entries alone."""
 
 COMPLETE = "complete.json"
-"""Written last; without it an entry does not exist. Says what the entry was made of."""
+"""Written last; without it an entry does not exist. It says what the entry was made of,
+and has the checksum of each of its files."""
 
 log = logging.getLogger(__name__)
 
@@ -68,8 +69,8 @@ class Archive:
         self._file.close()
 
 
-Convert = Callable[[Path, Path], None]
-"""Unpack a file (first) into the arrays of a folder (second)."""
+Convert = Callable[[Path, Path], Iterable[str]]
+"""Unpack a file (first) into files of a folder (second); gives their names."""
 
 
 def unpacked(
@@ -82,9 +83,9 @@ def unpacked(
 ) -> Path:
     """Give the folder with what a packed file was converted to, on all agents together.
 
-    One agent of each host makes it if it is not there; every agent does where each has
-    a file of its own. It is found again by the path, size and time of the file and all
-    that the conversion depends on.
+    One agent of each host makes it if it is not there, and else sees that it is still
+    what was written; every agent does where each has a file of its own. It is found
+    again by the path, size and time of the file and all that the conversion depends on.
 
     Parameters
     ----------
@@ -102,35 +103,65 @@ def unpacked(
         **options,
     }
     key = hashlib.blake2b(json.dumps(made_of, sort_keys=True).encode(), digest_size=8)
-    folder = cache_folder() / "data" / f"{path.name}-{key.hexdigest()}"
+    name = f"{path.name[:50]}-{key.hexdigest()}"
+    folder = cache_folder() / "data" / name
 
     hosts = collective.gather(host())
-    problem: UserError | None = None
+    seen, problem = None, None
     if private or hosts.index(hosts[collective.agent]) == collective.agent:
         try:
-            make(path, folder, made_of, convert)
+            seen = make(path, name, made_of, convert)
         except UserError as error:
             problem = error
     wait_idle(collective)
+    checked = set(collective.gather(seen)) - {None}
     with collective.agreed():
         if problem is not None:
             raise problem
     with collective.agreed():
         # Two machines of one name, or two containers: this one's cache is another.
-        make(path, folder, made_of, convert)
+        if mark(folder) not in checked:
+            make(path, name, made_of, convert)
     return folder
 
 
-def make(path: Path, folder: Path, made_of: dict[str, Any], convert: Convert) -> None:
-    """Convert a packed file unless that has been done; jobs may do it at once."""
-    if (folder / COMPLETE).exists():
-        return
-    log.info("unpacking %s into %s, once", path, folder)
+Mark = tuple[int, int] | None
+"""What tells one COMPLETE from another; None where there is none."""
+
+
+def mark(folder: Path) -> Mark:
+    """Give the mark of an entry."""
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        convert(path, folder)
+        status = (folder / COMPLETE).stat()
+    except OSError:
+        return None
+    return status.st_ino, status.st_mtime_ns
+
+
+def make(path: Path, name: str, made_of: dict[str, Any], convert: Convert) -> Mark:
+    """Convert a packed file unless that has been done; jobs may do it at once."""
+    folder = cache_folder() / "data" / name
+    try:
+        own_folder("data", name)
+        if (folder / COMPLETE).exists():
+            if is_intact(folder, made_of):
+                return mark(folder)
+            log.warning(
+                "%s is not as it was written, or others may write to it; unpacking %s "
+                "again",
+                folder,
+                path,
+            )
+        else:
+            log.info("unpacking %s into %s, once", path, folder)
+        files = {}
+        for file in convert(path, folder):
+            (folder / file).chmod(0o600)
+            files[file] = checksum(folder / file)
         with replacing(folder / COMPLETE) as temporary:
-            temporary.write_text(json.dumps(made_of, indent=2) + "\n")
+            text = json.dumps({**made_of, "files": files}, indent=2)
+            temporary.write_text(text + "\n")
+            temporary.chmod(0o600)
     except LineError as error:
         raise UserError(f"{path}, line {error.line}: {error.what}") from error
     except OSError as error:
@@ -138,6 +169,33 @@ def make(path: Path, folder: Path, made_of: dict[str, Any], convert: Convert) ->
             f"cannot unpack {path} into {folder} ({error.strerror or error}); "
             "set PMGT_CACHE to a folder with room"
         ) from error
+    return mark(folder)
+
+
+def files_of(folder: Path) -> list[str]:
+    """Give the names of the files of an entry; nothing else in its folder counts."""
+    return list(json.loads((folder / COMPLETE).read_text())["files"])
+
+
+def is_intact(folder: Path, made_of: dict[str, Any]) -> bool:
+    """Whether an entry is made of this, by this user, and still what was written."""
+    try:
+        if not is_own(folder / COMPLETE):
+            return False
+        told = json.loads((folder / COMPLETE).read_text())
+        files = told.pop("files")
+        return told == made_of and all(
+            is_own(folder / name) and checksum(folder / name) == digest
+            for name, digest in files.items()
+        )
+    except (OSError, ValueError, LookupError, TypeError, AttributeError):
+        return False  # something else than what is written here, or a broken disk
+
+
+def checksum(path: Path) -> str:
+    """Read all of a file, for a checksum."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "blake2b").hexdigest()
 
 
 def host() -> tuple[str, str]:

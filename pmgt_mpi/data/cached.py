@@ -11,14 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pmgt_mpi.cache import replacing
+from pmgt_mpi.data.archive import files_of
 from pmgt_mpi.data.npyfile import NpyFile, NpyWriter
 from pmgt_mpi.data.rows import Rows
 
 Array = NDArray[Any]
 
 
-def write_rows(folder: Path, empty: Rows, parts: Iterable[Rows]) -> None:
-    """Write rows to a folder, one file for each of their arrays.
+def write_rows(folder: Path, empty: Rows, parts: Iterable[Rows]) -> list[str]:
+    """Write rows to a folder, one file for each of their arrays; give the names.
 
     Instead of the lengths of CSR rows, where each row begins and the last one ends is
     written, so that a range is found without reading what lies before it.
@@ -40,6 +41,7 @@ def write_rows(folder: Path, empty: Rows, parts: Iterable[Rows]) -> None:
             for name, array in stored(rows, entries).items():
                 files[name].append(array)
             entries += rows.entries
+    return [f"{name}.npy" for name in files]
 
 
 def stored(rows: Rows, entries: int) -> dict[str, Array]:
@@ -66,7 +68,8 @@ class CachedTable:
         self.private = private
         self._columns = columns
         self._files = {
-            path.stem: NpyFile(path, str(path)) for path in folder.glob("*.npy")
+            file.removesuffix(".npy"): NpyFile(folder / file, str(folder / file))
+            for file in files_of(folder)
         }
         rows = self._files.get("dense")
         self.length = rows.shape[0] if rows else self._files["ends"].shape[0] - 1

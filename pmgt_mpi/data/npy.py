@@ -83,8 +83,8 @@ ARRAY = "array.npy"
 """What an unpacked file is called in its folder of the cache."""
 
 
-def unpack(packed: Path, folder: Path) -> None:
-    """Write what was packed to a folder."""
+def unpack(packed: Path, folder: Path) -> list[str]:
+    """Write what was packed to a folder; give the names of its files."""
     with (
         Archive(packed) as archive,
         replacing(folder / ARRAY) as temporary,
@@ -92,6 +92,7 @@ def unpack(packed: Path, folder: Path) -> None:
     ):
         while data := archive.read(CHUNK_BYTES):
             file.write(data)
+    return [ARRAY]
 
 
 class NpyTable:

@@ -118,13 +118,13 @@ def open_text(
             parse = parser(str(found), first_line(file, skip))
         return TextTable(found, parse, skip=skip, private=private)
 
-    def convert(packed: Path, folder: Path) -> None:
+    def convert(packed: Path, folder: Path) -> list[str]:
         with Archive(packed) as file:
             parse = parser(str(packed), first_line(file, skip))
         float64 = np.dtype(np.float64)
         with Archive(packed) as file:
             rows = parsed(lines_of_stream(file), parse, float64, skip=skip)
-            write_rows(folder, parse(b"", float64), rows)
+            return write_rows(folder, parse(b"", float64), rows)
 
     folder = unpacked(collective, found, options, convert, private=private)
     return CachedTable(folder, str(found), columns=columns, private=private)

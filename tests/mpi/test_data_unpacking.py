@@ -12,6 +12,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from pmgt_mpi.collective import Collective
+from pmgt_mpi.data import archive
 from pmgt_mpi.data.archive import wait_idle
 from pmgt_mpi.data.csv import Csv
 from pmgt_mpi.data.loading import load_shard
@@ -50,6 +51,40 @@ def test_a_file_is_unpacked_by_one_agent_of_a_host(
     with together:
         assert made == [int(agent < 2) for agent in range(collective.agents)]
         assert again == made
+
+
+def test_one_agent_of_a_host_sees_that_it_is_whole(
+    collective: Collective,
+    folder: Path,
+    together: Together,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    host = f"host {collective.agent % 2}"
+    monkeypatch.setattr("pmgt_mpi.data.archive.host", lambda: host)
+    monkeypatch.setenv("PMGT_CACHE", str(folder / host))
+    load_shard(collective, Csv(path="a.csv.gz"), base=folder)
+    (entry,) = (folder / host / "data").iterdir()
+    collective.barrier()
+    if collective.agent == collective.agents - 1:
+        content = bytearray((entry / "dense.npy").read_bytes())
+        content[-1] ^= 0x80
+        (entry / "dense.npy").write_bytes(content)
+    collective.barrier()
+    read = []
+    real = archive.checksum
+    monkeypatch.setattr(
+        archive, "checksum", lambda path: read.append(path.name) or real(path)
+    )
+    for times in (2, 3):  # once as it was found, once as it was made again; then once
+        shard = load_shard(collective, Csv(path="a.csv.gz"), base=folder)
+        parts = collective.gather(shard.A)
+        hosts, damaged = min(2, collective.agents), (collective.agents - 1) % 2
+        expected = [0] * collective.agents
+        for first in range(hosts):
+            expected[first] = times if first == damaged else times - 1
+        with together:
+            assert_array_equal(np.concatenate(parts), A)
+            assert read == ["dense.npy"] * expected[collective.agent]
 
 
 def test_hosts_of_one_name_may_have_two_caches(

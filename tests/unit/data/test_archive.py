@@ -118,6 +118,137 @@ def test_a_file_is_unpacked_once(
         assert told["size"] == path.stat().st_size
 
 
+def flip(path: Path) -> None:
+    """Change the sign of the last number of a file, and keep its time."""
+    times = path.stat()
+    content = bytearray(path.read_bytes())
+    content[-1] ^= 0x80
+    path.write_bytes(content)
+    os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
+
+
+def change_list(entry: Path) -> None:
+    told = json.loads((entry / "complete.json").read_text())
+    told["size"] += 1
+    (entry / "complete.json").write_text(json.dumps(told))
+
+
+def link_elsewhere(entry: Path) -> None:
+    (entry / "dense.npy").rename(entry.parent / "moved")
+    (entry / "dense.npy").symlink_to(entry.parent / "moved")
+
+
+DAMAGES: dict[str, Callable[[Path], object]] = {
+    "a changed number": lambda entry: flip(entry / "dense.npy"),
+    "a file that is gone": lambda entry: (entry / "dense.npy").unlink(),
+    "a file cut short": lambda entry: os.truncate(entry / "dense.npy", 200),
+    "a file that others may write to": lambda entry: (entry / "dense.npy").chmod(0o660),
+    "a link in the place of a file": link_elsewhere,
+    "an entry of another file": change_list,
+    "a list that others may write to": lambda entry: (entry / "complete.json").chmod(
+        0o602
+    ),
+    "no list": lambda entry: (entry / "complete.json").write_text("[]"),
+    "no JSON": lambda entry: (entry / "complete.json").write_bytes(b"\0" * 300),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_what_is_not_as_it_was_written_is_made_again(
+    damage: str,
+    packed: Callable[..., Path],
+    read: Read,
+    cache: Path,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    path = packed("a.csv", CSV)
+    expected = read(Csv(path=path.name, header=True), owned=True)
+    (entry,) = (cache / "data").iterdir()
+    whole = {file.name: file.read_bytes() for file in entry.iterdir()}
+    DAMAGES[damage](entry)
+    assert_same(read(Csv(path=path.name, header=True)), expected)
+    assert [record.getMessage() for record in caplog.records] == [
+        f"{entry} is not as it was written, or others may write to it; unpacking "
+        f"{path} again"
+    ]
+    assert {file.name: file.read_bytes() for file in entry.iterdir()} == whole
+    caplog.clear()
+    assert_same(read(Csv(path=path.name, header=True)), expected)
+    assert caplog.records == []
+
+
+def test_a_changed_array_is_unpacked_again(
+    packed: Callable[..., Path], read: Read, cache: Path, tmp_path: Path
+) -> None:
+    np.save(tmp_path / "m.npy", np.arange(12.0).reshape(4, 3))
+    path = packed("m.npy", (tmp_path / "m.npy").read_bytes()).name
+    read(Npy(path=path))
+    (entry,) = (cache / "data").iterdir()
+    flip(entry / "array.npy")
+    assert_same(read(Npy(path=path)), read(Npy(path="m.npy")))
+
+
+def test_a_file_that_was_never_written_does_not_count(
+    packed: Callable[..., Path], read: Read, cache: Path
+) -> None:
+    path = packed("a.csv", CSV).name
+    expected = read(Csv(path=path, header=True), owned=True)
+    (entry,) = (cache / "data").iterdir()
+    np.save(entry / "labels.npy", np.ones(100))
+    assert_same(read(Csv(path=path, header=True)), expected)
+
+
+@pytest.mark.parametrize("umask", [0o000, 0o002, 0o077])
+def test_what_is_written_is_believed_under_any_umask(
+    umask: int,
+    packed: Callable[..., Path],
+    read: Read,
+    cache: Path,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    path = packed("a.svm", SVM).name
+    before = os.umask(umask)
+    try:
+        read(Libsvm(path=path))
+        caplog.set_level(logging.INFO, "pmgt_mpi")
+        read(Libsvm(path=path))
+    finally:
+        os.umask(before)
+    assert caplog.records == []
+    made = [path for path in cache.rglob("*") if path.is_file()]
+    assert len(made) == 5
+    assert {path.stat().st_mode & 0o777 for path in made} == {0o600}
+
+
+def test_the_cache_of_another_user_is_refused(
+    packed: Callable[..., Path],
+    read: Read,
+    cache: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    path = packed("a.csv", CSV).name
+    read(Csv(path=path, header=True))
+    owner = os.getuid()
+    monkeypatch.setattr(os, "getuid", lambda: owner + 1)
+    with pytest.raises(UserError, match=f"^{cache} belongs to another user .* set PM"):
+        read(Csv(path=path, header=True))
+
+
+@pytest.mark.skipif(
+    os.getuid() != 0, reason="needs root, to give a file to another user"
+)
+def test_a_file_of_another_user_is_replaced(
+    packed: Callable[..., Path], read: Read, cache: Path
+) -> None:
+    path = packed("a.csv", CSV).name
+    expected = read(Csv(path=path, header=True), owned=True)
+    (entry,) = (cache / "data").iterdir()
+    for name in ("dense.npy", "complete.json"):
+        os.chown(entry / name, 54321, -1)
+        assert_same(read(Csv(path=path, header=True)), expected)
+        assert (entry / name).stat().st_uid == 0
+
+
 def test_what_was_left_half_done_is_done_again(
     packed: Callable[..., Path], read: Read, cache: Path
 ) -> None:
