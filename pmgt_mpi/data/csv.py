@@ -66,6 +66,11 @@ class Csv:
             parse = CsvParser(
                 fields, label_number(name, self.label_column, fields), delimiter
             )
+            if b"\0" in line and not parse.is_numeric(line):
+                raise UserError(
+                    f"{name} has zero bytes, as a binary file or one in UTF-16; "
+                    "expected text in UTF-8 or ASCII"
+                )
             if not self.header and not parse.is_numeric(line):
                 raise UserError(
                     f"{name}: the first line is not a row of numbers; if it holds the "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Callable, Iterator
 from typing import Protocol, TypeVar
 
@@ -14,6 +15,10 @@ CHUNK_BYTES = 1 << 21
 
 STEP_BYTES = 1 << 16
 """Read at once beyond the end of the range, for the rest of its last line."""
+
+LONGEST_LINE = 1 << 28
+"""Bytes of a line, at most: one must be held whole, and a file of another kind, or one
+that was packed to do harm, may have no newline at all."""
 
 
 class Readable(Protocol):
@@ -56,7 +61,7 @@ def lines_of_range(file: Seekable, start: int, stop: int) -> Iterator[bytes]:
         yield from _whole_lines(kept, text)
     while kept and (text := file.read(STEP_BYTES)):
         line, newline, _ = text.partition(b"\n")
-        kept.append(line + newline)
+        _keep(kept, line + newline)
         if newline:
             break
     if kept:
@@ -79,17 +84,46 @@ def _whole_lines(kept: list[bytes], text: bytes) -> Iterator[bytes]:
         yield b"".join([*kept, text[:end]])
         kept.clear()
     if end < len(text):
-        kept.append(text[end:])
+        _keep(kept, text[end:])
+
+
+def _keep(kept: list[bytes], text: bytes) -> None:
+    """Keep a part of a line whose end is still to come."""
+    kept.append(text)
+    if sum(map(len, kept)) > LONGEST_LINE:
+        raise LineError(
+            1, f"no newline in {LONGEST_LINE:,} bytes; expected text, a row in a line"
+        )
+
+
+def without_mark(chunks: Iterator[bytes]) -> Iterator[bytes]:
+    """Give chunks from the beginning of a file, but not the mark of UTF-8 before them.
+
+    A file in UTF-16 is refused by its mark.
+    """
+    for chunk in chunks:
+        if chunk.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
+            raise LineError(
+                1,
+                "a byte order mark of UTF-16; expected UTF-8 or ASCII: convert the "
+                "file, such as by iconv -f UTF-16 -t UTF-8",
+            )
+        yield chunk.removeprefix(BOM_UTF8)
+        break
+    yield from chunks
 
 
 def first_line(file: Readable, skip: int) -> bytes:
     """Give the first line that is not blank after so many; an empty one at the end."""
     number = 0
-    for chunk in lines_of_stream(file, STEP_BYTES):
-        for line in chunk.removesuffix(b"\n").split(b"\n"):
-            if number >= skip and line.strip():
-                return line
-            number += 1
+    try:
+        for chunk in without_mark(lines_of_stream(file, STEP_BYTES)):
+            for line in chunk.removesuffix(b"\n").split(b"\n"):
+                if number >= skip and line.strip():
+                    return line
+                number += 1
+    except LineError as error:
+        raise LineError(number + error.line, error.what) from None
     return b""
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,9 +14,15 @@ from pmgt_mpi.data.archive import Archive, is_packed, unpacked
 from pmgt_mpi.data.cached import CachedTable, write_rows
 from pmgt_mpi.data.files import find_file, is_private, own_path
 from pmgt_mpi.data.growing import GrowingRows
-from pmgt_mpi.data.lines import first_line, lines_of_range, lines_of_stream
+from pmgt_mpi.data.lines import (
+    first_line,
+    lines_of_range,
+    lines_of_stream,
+    without_mark,
+)
 from pmgt_mpi.data.rows import Rows
 from pmgt_mpi.data.source import LineError, Table
+from pmgt_mpi.errors import UserError
 
 Parse = Callable[[bytes, np.dtype[Any]], Rows]
 """Whole lines to rows of a type; no lines to no rows. Raises LineError."""
@@ -26,7 +32,7 @@ MARGIN = 1.02
 
 
 def parsed(
-    chunks: Iterable[bytes], parse: Parse, dtype: np.dtype[Any], *, skip: int = 0
+    chunks: Iterator[bytes], parse: Parse, dtype: np.dtype[Any], *, skip: int = 0
 ) -> Iterator[Rows]:
     """Parse text in chunks of whole lines, and number the lines.
 
@@ -34,11 +40,15 @@ def parsed(
     lines from the beginning up to its end.
     """
     before = 0
-    for chunk in chunks:
-        lines = chunk.count(b"\n") + (not chunk.endswith(b"\n"))
-        dropped = min(lines, max(0, skip - before))
-        text = chunk.split(b"\n", dropped)[dropped:] if dropped else [chunk]
+    while True:
+        dropped = 0
         try:
+            chunk = next(chunks, None)
+            if chunk is None:
+                return
+            lines = chunk.count(b"\n") + (not chunk.endswith(b"\n"))
+            dropped = min(lines, max(0, skip - before))
+            text = chunk.split(b"\n", dropped)[dropped:] if dropped else [chunk]
             rows = parse(b"".join(text), dtype)
         except LineError as error:
             raise LineError(before + dropped + error.line, error.what) from None
@@ -72,6 +82,8 @@ class TextTable:
         skip = self._skip if start == 0 else 0
         with self._path.open("rb", buffering=0) as file:
             chunks = lines_of_range(file, start, stop)
+            if start == 0:
+                chunks = without_mark(chunks)
             for rows in parsed(chunks, self._parse, dtype, skip=skip):
                 if grown is None:
                     scale = MARGIN * max(1, (stop - start) / (file.tell() - start))
@@ -115,7 +127,10 @@ def open_text(
         found = find_file(own_path(path, collective.agent), base)
     if not is_packed(path):
         with collective.agreed(), found.open("rb", buffering=0) as file:
-            parse = parser(str(found), first_line(file, skip))
+            try:
+                parse = parser(str(found), first_line(file, skip))
+            except LineError as error:
+                raise UserError(f"{found}, line {error.line}: {error.what}") from None
         return TextTable(found, parse, skip=skip, private=private)
 
     def convert(packed: Path, folder: Path) -> list[str]:
@@ -123,7 +138,8 @@ def open_text(
             parse = parser(str(packed), first_line(file, skip))
         float64 = np.dtype(np.float64)
         with Archive(packed) as file:
-            rows = parsed(lines_of_stream(file), parse, float64, skip=skip)
+            chunks = without_mark(lines_of_stream(file))
+            rows = parsed(chunks, parse, float64, skip=skip)
             return write_rows(folder, parse(b"", float64), rows)
 
     folder = unpacked(collective, found, options, convert, private=private)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import gzip
 from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
@@ -115,6 +116,62 @@ def test_a_header_is_left_out(read: Read, write: Callable[[str], Path]) -> None:
         f"{path}: the first line is not a row of numbers; if it holds the names of "
         "the columns, set data.header = true"
     )
+
+
+@pytest.mark.parametrize("packed", [False, True])
+@pytest.mark.parametrize("header", [False, True])
+@pytest.mark.parametrize("chunk", [1, 1 << 20])
+def test_a_byte_order_mark_is_no_part_of_the_first_row(
+    chunk: int,
+    header: bool,
+    packed: bool,
+    read: Read,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(lines, "CHUNK_BYTES", chunk)
+    text = ("a,b\n" * header + "1,2\n3,4\n").encode("utf-8-sig")
+    path = tmp_path / ("a.csv.gz" if packed else "a.csv")
+    path.write_bytes(gzip.compress(text) if packed else text)
+    rows = read(Csv(path=path.name, header=header))
+    assert_array_equal(rows.dense, [[1, 2], [3, 4]])
+
+
+@pytest.mark.parametrize("packed", [False, True])
+@pytest.mark.parametrize("header", [False, True])
+def test_other_encodings_are_refused(
+    header: bool, packed: bool, read: Read, tmp_path: Path
+) -> None:
+    text = "a,b\n" * header + "1,2\n3,4\n"
+    path = tmp_path / ("a.csv.gz" if packed else "a.csv")
+    for encoding, told in (
+        (
+            "utf-16",
+            f"{path}, line 1: a byte order mark of UTF-16; expected UTF-8 or ASCII: "
+            "convert the file, such as by iconv -f UTF-16 -t UTF-8",
+        ),
+        (
+            "utf-16-le",
+            f"{path} has zero bytes, as a binary file or one in UTF-16; expected text "
+            "in UTF-8 or ASCII",
+        ),
+    ):
+        content = text.encode(encoding)
+        path.write_bytes(gzip.compress(content) if packed else content)
+        with pytest.raises(UserError) as caught:
+            read(Csv(path=path.name, header=header))
+        assert str(caught.value) == told
+
+
+def test_a_later_line_without_an_end_is_named(
+    read: Read, write: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lines, "CHUNK_BYTES", 8)
+    monkeypatch.setattr(lines, "LONGEST_LINE", 20)
+    write("a,b\n1,2\n3,4\n" + "5" * 30)
+    with pytest.raises(LineError) as caught:
+        read(Csv(path="a.csv", header=True))
+    assert caught.value.line == 4
 
 
 @pytest.mark.parametrize("text", ["", "\n\n", "a,b\n"])

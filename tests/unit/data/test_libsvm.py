@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import gzip
 import io
 import random
 from collections.abc import Callable
@@ -16,6 +17,7 @@ from pmgt_mpi.data.libsvm import Libsvm
 from pmgt_mpi.data.libsvm_lines import LibsvmParser
 from pmgt_mpi.data.rows import Rows
 from pmgt_mpi.data.source import LineError
+from pmgt_mpi.errors import UserError
 
 Read = Callable[..., Rows]
 FLOAT64 = np.dtype(np.float64)
@@ -54,6 +56,21 @@ def test_what_the_format_allows(
             assert_array_equal(found, expected)
         assert max(part.columns for part in parts) == 12
         assert sum(part.lines for part in parts) == 8
+
+
+def test_a_byte_order_mark_is_no_part_of_the_first_label(
+    read: Read, tmp_path: Path
+) -> None:
+    text = b"\xef\xbb\xbf-1 2:7\n"
+    (tmp_path / "a").write_bytes(text)
+    (tmp_path / "a.gz").write_bytes(gzip.compress(text))
+    for path in ("a", "a.gz"):
+        rows = read(Libsvm(path=path))
+        assert_array_equal(rows.labels, [-1])
+        assert_array_equal(rows.values, [7])
+    (tmp_path / "a").write_bytes("-1 2:7\n".encode("utf-16"))
+    with pytest.raises(UserError, match=r"a, line 1: a byte order mark of UTF-16;"):
+        read(Libsvm(path="a"))
 
 
 def test_indices_may_count_from_zero() -> None:

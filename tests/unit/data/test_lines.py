@@ -12,6 +12,7 @@ from pmgt_mpi.data.lines import (
     lines_of_range,
     lines_of_stream,
     parse_lines,
+    without_mark,
 )
 from pmgt_mpi.data.source import LineError
 
@@ -91,6 +92,38 @@ def test_first_line_does_not_read_on() -> None:
     file = CountingFile(b"1,2\n" * 1000)
     assert first_line(file, 0) == b"1,2"
     assert file.count == 4
+
+
+@pytest.mark.parametrize("chunk", [1, 2, 3, 4, 100])
+def test_the_mark_of_utf_8_is_left_out_once(
+    chunk: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lines, "CHUNK_BYTES", chunk)
+    monkeypatch.setattr(lines, "STEP_BYTES", chunk)
+    mark = b"\xef\xbb\xbf"
+    text = mark + b"1,2\n" + mark + b"3\n"
+    file = io.BytesIO(text)
+    assert b"".join(without_mark(lines_of_range(file, 0, 4))) == b"1,2\n"
+    file.seek(0)
+    assert b"".join(without_mark(lines_of_stream(file))) == text[3:]
+    assert first_line(io.BytesIO(text), 0) == b"1,2"
+    assert first_line(io.BytesIO(mark + b"\n\n3\n"), 1) == b"3"
+    assert first_line(io.BytesIO(mark), 0) == b""
+
+
+def test_a_line_without_an_end_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lines, "LONGEST_LINE", 20)
+    line = b"x" * 20
+    assert b"".join(lines_of_stream(io.BytesIO(line + b"\n"))) == line + b"\n"
+    for text in (line + b"x", line + b"x\n1"):
+        for start in (0, 1):
+            with pytest.raises(LineError, match="no newline in 20 bytes; expected"):
+                list(lines_of_range(io.BytesIO(b"\n" + text), start, 2))
+        with pytest.raises(LineError):
+            list(lines_of_stream(io.BytesIO(text)))
+        with pytest.raises(LineError) as caught:
+            first_line(io.BytesIO(b"1\n\n" + text), 1)
+        assert caught.value.line == 3
 
 
 def parse_digits(text: bytes) -> list[int] | None:
