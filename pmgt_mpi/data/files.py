@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 
 from pmgt_mpi.errors import UserError
+
+FILLABLE = re.compile(r"(?:[^{}]|\{\{|\}\}|\{agent(?::0[1-9][0-9]?d)?\})*")
+"""Paths with the placeholder. Of other formats some would take all memory, as a width
+of ten digits does; a brace as such is doubled."""
 
 
 def is_private(path: str) -> bool:
@@ -20,13 +25,12 @@ def own_path(path: str, agent: int) -> str:
     """
     if not is_private(path):
         return path
-    try:
-        return path.format(agent=agent)
-    except (LookupError, ValueError) as error:
+    if not FILLABLE.fullmatch(path):
         raise UserError(
-            f"path '{path}' cannot be filled in ({error!r}); the only placeholder is "
-            "{agent}, or {agent:03d} with leading zeros"
-        ) from error
+            f"path '{path}' cannot be filled in; the only placeholder is {{agent}}, or "
+            "{agent:03d} with leading zeros, of up to 99 digits"
+        )
+    return path.format(agent=agent)
 
 
 def find_file(path: str, base: Path | None) -> Path:

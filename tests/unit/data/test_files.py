@@ -65,18 +65,41 @@ def test_a_missing_file_is_told_with_where_it_was_looked_for(
 def test_the_agent_is_filled_in() -> None:
     assert own_path("part-{agent}.npy", 3) == "part-3.npy"
     assert own_path("part-{agent:03d}.npy", 3) == "part-003.npy"
+    assert own_path("{agent:01d}-{agent:05d}-{{x}}", 12) == "12-00012-{x}"
+    assert own_path("{agent:99d}".replace(":", ":0"), 7) == "0" * 98 + "7"
     assert own_path("odd {name}.npy", 3) == "odd {name}.npy"
     assert is_private("part-{agent:03d}.npy")
     assert not is_private("odd {name}.npy")
 
 
 @pytest.mark.parametrize(
-    "path", ["{agent}-{0}", "{agent}-{name}", "{agent", "{agent:q}"]
+    "path",
+    [
+        "{agent}-{0}",
+        "{agent}-{name}",
+        "{agent}-{}",
+        "{agent}}",
+        "{agent",
+        "{agent:q}",
+        "{agent:3d}",
+        "{agent:0d}",
+        "{agent:100d}",
+        "{agent:0100d}",
+        "{agent:9999999999d}",
+        "{agent:09999999999d}",
+        "{agent!r}",
+        "{agent!r:>99999999}",
+        "{agent:{agent}}",
+        "{agent:0{agent}d}",
+        "{agent.__class__}",
+        "{agent[0]}",
+        "{agents}",
+    ],
 )
 def test_other_placeholders_are_refused(path: str) -> None:
     with pytest.raises(UserError) as caught:
         own_path(path, 0)
-    assert str(caught.value).startswith(f"path '{path}' cannot be filled in (")
-    assert str(caught.value).endswith(
-        "the only placeholder is {agent}, or {agent:03d} with leading zeros"
+    assert str(caught.value) == (
+        f"path '{path}' cannot be filled in; the only placeholder is {{agent}}, or "
+        "{agent:03d} with leading zeros, of up to 99 digits"
     )
