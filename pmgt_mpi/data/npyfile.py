@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import warnings
 from pathlib import Path
 from tokenize import TokenError
 from types import TracebackType
@@ -11,12 +12,26 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from pmgt_mpi.data.source import excerpt
 from pmgt_mpi.errors import UserError
 
 Array = NDArray[Any]
 
 CHUNK_BYTES = 1 << 23
 """Bytes mapped at once where rows must be copied; what is mapped counts as memory."""
+
+HEADER_ERRORS = (
+    ValueError,
+    TypeError,
+    LookupError,
+    OverflowError,
+    EOFError,
+    SyntaxError,
+    TokenError,
+    RecursionError,
+    MemoryError,
+)
+"""What NumPy raises for headers that are damaged, or made to do harm."""
 
 
 class NpyFile:
@@ -32,10 +47,12 @@ class NpyFile:
 
     def __init__(self, path: Path, name: str) -> None:
         try:
-            whole = np.lib.format.open_memmap(path, mode="r")
-        except (ValueError, EOFError, SyntaxError, TokenError) as error:
+            with warnings.catch_warnings(action="ignore"):  # of overflow, of odd syntax
+                whole = np.lib.format.open_memmap(path, mode="r")
+        except HEADER_ERRORS as error:
             raise UserError(
-                f"{name} is not a whole .npy file of numbers ({error}); "
+                f"{name} is not a whole .npy file of numbers "
+                f"({excerpt(str(error), 200)}); "  # some hold the whole header
                 "write it with numpy.save, allow_pickle=False"
             ) from error
         if whole.dtype.kind not in "fiub":

@@ -29,6 +29,11 @@ class LineError(Exception):
         self.what = what
 
 
+def excerpt(text: str, most: int = 60) -> str:
+    """Give the beginning of a wrong item, for a message."""
+    return text if len(text) <= most else text[:most] + "…"
+
+
 class Table(Protocol):
     """A data set that is ready to be read, by ranges.
 

@@ -163,6 +163,42 @@ def test_what_is_no_npy_file_is_refused(read: Read, tmp_path: Path) -> None:
             read(Npy(path="a.npy"))
 
 
+@pytest.mark.parametrize(
+    ("descr", "shape"),
+    [
+        ("'<f8'", f"({10**30}, 2)"),
+        ("'<f8'", f"(0, {10**30})"),
+        ("'<f8'", "(True, 2)"),
+        ("'<f8'", "(5, -2)"),
+        ("'<f8'", "(-5, 2)"),
+        ("'<f8'", "(8589934592, 8589934592)"),
+        ("'<f8'", "(4611686018427387904, 4)"),
+        ("'<f8'", "(2305843009213693951, 8)"),
+        ("'<f8'", f"({'7' * 5000}, 2)"),
+        ("'<f8'", f"({'-' * 5000}5, 2)"),
+        ("'<f8'", f"{'(' * 900}5{')' * 900}"),
+        ("'<f8'", "{[]: 1}"),
+        ("'<f8'", "(1if 1else 2, 2)"),
+        ("[('f8', ())]", "(5, 2)"),
+        ("('f8', (2, -2))", "(5, 2)"),
+    ],
+)
+@pytest.mark.parametrize("order", [False, True])
+def test_a_header_that_cannot_be_is_refused(
+    order: bool, descr: str, shape: str, read: Read, tmp_path: Path
+) -> None:
+    header = f"{{'descr': {descr}, 'fortran_order': {order}, 'shape': {shape}}}\n"
+    content = b"\x93NUMPY\1\0" + len(header).to_bytes(2, "little") + header.encode()
+    path = tmp_path / "a.npy"
+    path.write_bytes(content + bytes(160))
+    with pytest.raises(UserError) as caught:
+        read(Npy(path="a.npy"))
+    told = str(caught.value)
+    assert told.startswith(f"{path} is not a whole .npy file of numbers (")
+    assert told.endswith("); write it with numpy.save, allow_pickle=False")
+    assert len(told) < len(str(path)) + 300
+
+
 @pytest.mark.parametrize("number", [np.nan, np.inf, -np.inf])
 @pytest.mark.parametrize("chunk", [1, 1 << 20])
 def test_a_number_that_is_not_finite_is_named_by_its_row(
