@@ -14,7 +14,7 @@ from pmgt_mpi.collective import Collective
 from pmgt_mpi.data.columns import label_number
 from pmgt_mpi.data.lines import parse_lines
 from pmgt_mpi.data.rows import Rows
-from pmgt_mpi.data.source import Table
+from pmgt_mpi.data.source import Table, excerpt
 from pmgt_mpi.data.text import Parse, open_text
 from pmgt_mpi.errors import UserError
 
@@ -155,7 +155,7 @@ class CsvParser:
         if len(fields) != self._fields:
             return f"{len(fields)} fields; expected {self._fields}, as in the first row"
         for column, field in enumerate(fields):
-            told = field.strip().decode("latin1")
+            told = excerpt(field.strip().decode("latin1"))
             number = self._numbers(dtype, field)
             if not told:
                 return f"column {column} (from 0) is empty; expected a number"

@@ -7,9 +7,10 @@ from pathlib import Path
 import numpy as np
 
 from pmgt_mpi.collective import Collective
-from pmgt_mpi.data.libsvm_lines import LibsvmParser
+from pmgt_mpi.data.libsvm_lines import MOST_COLUMNS, LibsvmParser
 from pmgt_mpi.data.source import Table
 from pmgt_mpi.data.text import Parse, open_text
+from pmgt_mpi.errors import UserError
 from pmgt_mpi.options import Count
 
 
@@ -21,7 +22,8 @@ class Libsvm:
     path
         The file; with {agent} in it, each agent reads a file of its own.
     columns
-        d; without it the largest index in the data is the last column.
+        d; without it the largest index in the data is the last column, and one above
+        67,108,864 is refused.
     zero_based
         Whether indices count from 0; by the format's custom they count from 1.
     """
@@ -29,6 +31,10 @@ class Libsvm:
     def __init__(
         self, *, path: str, columns: Count | None = None, zero_based: bool = False
     ) -> None:
+        if columns is not None and columns > MOST_COLUMNS:
+            raise UserError(
+                f"data.columns = {columns}; expected at most {MOST_COLUMNS} for libsvm"
+            )
         self.path = path
         self.columns = columns
         self.zero_based = zero_based

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from pmgt_mpi.data.lines import parse_lines
 from pmgt_mpi.data.rows import Rows
+from pmgt_mpi.data.source import excerpt
 
 Array = NDArray[Any]
 
@@ -23,6 +24,15 @@ QUERY = re.compile(rb"(?<=[ \t])qid:\d+(?=\s|$)")
 SPACE, NEWLINE, COLON = b" \n:"
 LAST_ASCII = 127
 TO_BLANKS = bytes.maketrans(b":\r\n", b"   ")
+
+MOST_COLUMNS = np.iinfo(np.int32).max
+"""Columns, at most: the type of the indices."""
+
+MOST_GUESSED = 1 << 26
+"""Columns, at most, where they are not given but follow from the largest index. Every
+agent holds x and some ten vectors of its length, here half a gigabyte each; one digit
+too many in one line would take all memory. The widest public sets are narrower."""
+TOO_WIDE = ", as every agent holds vectors of that length; for more set data.columns"
 
 
 class LibsvmParser:
@@ -39,7 +49,7 @@ class LibsvmParser:
     def __init__(self, columns: int | None, base: int) -> None:
         self._columns = columns
         self._base = base
-        self._end = base + columns if columns else np.iinfo(np.int32).max
+        self._end = base + (columns or MOST_GUESSED)
 
     def __call__(self, text: bytes, dtype: np.dtype[Any]) -> Rows:
         """Parse whole lines; those without a label are left out."""
@@ -104,19 +114,22 @@ class LibsvmParser:
     def _explain(self, dtype: np.dtype[Any], line: bytes) -> str:
         label, *items = (item.decode("latin1") for item in line.split())
         if not is_finite(dtype, label):
-            return f"label '{label}'; expected a finite number, then index:value …"
+            told = f"label '{excerpt(label)}'"
+            return f"{told}; expected a finite number, then index:value …"
         before = -1.0
         for item in items:
             index, _, value = item.partition(":")
             if ":" in value or not is_finite(dtype, index, value):
-                return f"'{item}'; expected index:value, finite numbers"
+                return f"'{excerpt(item)}'; expected index:value, finite numbers"
             j = float(index)
             if j == 0 < self._base:
                 return "index 0; if indices count from 0, set data.zero_based = true"
+            told = f"index {excerpt(index)}"
             if not self._base <= j < self._end or not j.is_integer():
-                return f"index {index}; expected {self._base} to {self._end - 1}"
+                told += f"; expected {self._base} to {self._end - 1}"
+                return told if self._columns or j < self._end else told + TOO_WIDE
             if j <= before:
-                return f"index {index} after {before:.0f}; expected increasing indices"
+                return f"{told} after {before:.0f}; expected increasing indices"
             before = j
         return "expected label index:value …"
 

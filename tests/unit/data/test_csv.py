@@ -232,6 +232,10 @@ def test_numbers_are_of_the_type_asked_for(
         ("1, ", "column 1 (from 0) is empty; expected a number"),
         ("nan,2", "'nan' in column 0 (from 0); expected a finite number"),
         ("1,-inf", "'-inf' in column 1 (from 0); expected a finite number"),
+        (
+            "1," + "9" * 5000,
+            f"'{'9' * 60}…' in column 1 (from 0); expected a finite number",
+        ),
         ("1,1e999", "'1e999' in column 1 (from 0); expected a finite number"),
         ("1,\xe9", "'\xe9' in column 1 (from 0); expected a finite number"),
     ],

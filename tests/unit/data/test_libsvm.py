@@ -90,6 +90,12 @@ def test_columns_may_be_given() -> None:
         LibsvmParser(10, 0)(b"1 10:5\n", FLOAT64)
 
 
+TOO_WIDE = (
+    "expected 1 to 67108864, as every agent holds vectors of that length; for more set "
+    "data.columns"
+)
+
+
 @pytest.mark.parametrize(
     ("line", "what"),
     [
@@ -112,9 +118,13 @@ def test_columns_may_be_given() -> None:
         ("1 1:2\xa03 4:\xa0", "'1:2\xa03'; expected index:value, finite numbers"),
         ("1 qid:x 1:1", "'qid:x'; expected index:value, finite numbers"),
         ("1 0:1", "index 0; if indices count from 0, set data.zero_based = true"),
-        ("1 -1:1", "index -1; expected 1 to 2147483646"),
-        ("1 1.5:1", "index 1.5; expected 1 to 2147483646"),
-        ("1 2147483647:1", "index 2147483647; expected 1 to 2147483646"),
+        ("1 -1:1", "index -1; expected 1 to 67108864"),
+        ("1 1.5:1", "index 1.5; expected 1 to 67108864"),
+        ("1 67108865:1", f"index 67108865; {TOO_WIDE}"),
+        ("1 2000000000:1", f"index 2000000000; {TOO_WIDE}"),
+        ("1 1e300:1", f"index 1e300; {TOO_WIDE}"),
+        ("1 1:" + "7" * 400, f"'1:{'7' * 58}…'; expected index:value, finite numbers"),
+        ("1 " + "7" * 300 + ":1", f"index {'7' * 60}…; {TOO_WIDE}"),
         ("1 3:1 2:1", "index 2 after 3; expected increasing indices"),
         ("1 3:1 3:1", "index 3 after 3; expected increasing indices"),
     ],
@@ -125,6 +135,19 @@ def test_a_line_that_is_wrong_is_named(line: str, what: str) -> None:
     with pytest.raises(LineError) as caught:
         LibsvmParser(None, 1)(text, FLOAT64)
     assert (caught.value.line, caught.value.what) == (4, what)
+
+
+def test_wider_data_are_taken_where_the_columns_are_given() -> None:
+    index = np.iinfo(np.int32).max
+    rows = LibsvmParser(index, 1)(b"1 67108865:1 %d:2\n" % index, FLOAT64)
+    assert_array_equal(rows.indices, [67108864, index - 1])
+    assert LibsvmParser(None, 1)(b"1 67108864:1\n", FLOAT64).columns == 67108864
+    Libsvm(path="a", columns=index)
+    with pytest.raises(UserError) as caught:
+        Libsvm(path="a", columns=index + 1)
+    assert str(caught.value) == (
+        "data.columns = 2147483648; expected at most 2147483647 for libsvm"
+    )
 
 
 def test_a_number_may_be_too_large_for_its_type() -> None:
