@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pmgt_mpi.collective import Collective
+from pmgt_mpi.data.room import lacking, short
 from pmgt_mpi.data.seeds import MODEL, ROWS, child
 from pmgt_mpi.data.synthetic import SyntheticTable, block_rows
 from pmgt_mpi.errors import UserError
@@ -71,6 +72,15 @@ class Gaussian:
             raise UserError(
                 "data.spectrum and data.condition say the same thing twice; leave one "
                 "of them out"
+            )
+        if lack := lacking(columns, np.float64):
+            raise UserError(
+                f"[data] columns = {short(columns)} make a vector of {lack}; take fewer"
+            )
+        if rotate and (lack := lacking(columns**2, np.float64)):
+            raise UserError(
+                f"[data] columns = {short(columns)} need a matrix Q of {lack}; set "
+                "rotate = false, or take fewer"
             )
         self.rows = rows
         self.columns = columns

@@ -14,6 +14,7 @@ from pmgt_mpi.data import PARTITIONS, SCALINGS
 from pmgt_mpi.data.blocks import block_bounds, block_sizes
 from pmgt_mpi.data.exchange import exchange
 from pmgt_mpi.data.layout import Layout, laid_out, matrix
+from pmgt_mpi.data.room import lacking
 from pmgt_mpi.data.rows import Rows
 from pmgt_mpi.data.shard import Shard
 from pmgt_mpi.data.source import LineError, Source, Table
@@ -82,6 +83,9 @@ def load_shard(
         rows.positions = np.arange(first, first + len(rows))
     if rows.positions is not None:
         rows = exchange(collective, rows, block_sizes(total, collective.agents, shares))
+    if layout == "dense" and rows.sparse:
+        with collective.agreed():
+            check_dense(rows)
     rows = laid_out(rows, layout, owned=owned)
     rescale(collective, rows, total)
     return Shard(matrix(rows), rows.labels, total, collective.agents)
@@ -137,6 +141,16 @@ def check_enough(collective: Collective, table: Table, sizes: list[int]) -> None
         raise UserError(
             f"{collective.from_first(table.name)} has {sum(sizes)} rows for "
             f"{collective.agents} agents; each needs at least one: start fewer ranks"
+        )
+
+
+def check_dense(rows: Rows) -> None:
+    """Refuse CSR rows that no memory can hold as a matrix."""
+    assert rows.values is not None
+    if lack := lacking(len(rows) * rows.columns, rows.values.dtype):
+        raise UserError(
+            f"data.layout = 'dense' makes one agent's {len(rows):,} rows of "
+            f"{rows.columns:,} columns {lack}; take 'sparse' or 'auto'"
         )
 
 

@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pmgt_mpi.data.room import lacking, short
 from pmgt_mpi.data.rows import Rows
+from pmgt_mpi.errors import UserError
 
 Array = NDArray[Any]
 
@@ -52,9 +54,16 @@ class SyntheticTable:
     def read(self, start: int, stop: int, dtype: np.dtype[Any], *, owned: bool) -> Rows:
         """Draw the rows of [start, stop)."""
         del owned  # they always are
-        A = np.empty((stop - start, self._columns), dtype)
+        d = self._columns
+        if lack := lacking((stop - start) * d, dtype):
+            raise UserError(
+                f"[data] rows = {short(self.length)} and columns = {short(d)} give "
+                f"one agent {short(stop - start)} rows, {lack}; take fewer, or more "
+                "machines"
+            )
+        A = np.empty((stop - start, d), dtype)
         labels = np.empty(stop - start, dtype) if self._labelled else None
-        size = block_rows(self._columns)
+        size = block_rows(d)
         for block in range(start // size, -(-stop // size) if stop > start else 0):
             first = block * size
             low, high = max(start, first), min(stop, first + size)
@@ -64,4 +73,4 @@ class SyntheticTable:
                 labels[low - start : high - start] = drawn_labels[
                     low - first : high - first
                 ]
-        return Rows(columns=self._columns, dense=A, labels=labels)
+        return Rows(columns=d, dense=A, labels=labels)

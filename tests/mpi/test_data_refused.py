@@ -117,6 +117,31 @@ def test_fewer_synthetic_rows_than_agents(
         assert told.startswith(f"bernoulli has 1 rows for {collective.agents} agents;")
 
 
+def test_rows_that_one_agent_cannot_hold(
+    collective: Collective, together: Together
+) -> None:
+    first = [1e9] + [1.0] * (collective.agents - 1)
+    told = refusal(collective, Bernoulli(rows=10**13, columns=9), shares=first)
+    with together:
+        assert told.startswith("[data] rows = 10,000,000,000,000 and columns = 9 give")
+
+
+def test_a_dense_layout_that_one_agent_cannot_hold(
+    collective: Collective, folder: Path, together: Together
+) -> None:
+    # The rows of the last agent alone are many.
+    own = b"1 67108864:1\n" * (1 + 99_999 * (collective.agent + 1 == collective.agents))
+    (folder / f"{collective.agent}.svm").write_bytes(own)
+    source = Libsvm(path="{agent}.svm")
+    told = refusal(collective, source, layout="dense", base=folder)
+    with together:
+        assert told.startswith(
+            "data.layout = 'dense' makes one agent's 100,000 rows of 67,108,864 "
+            "columns 53,687 GB, and this machine has "
+        )
+        assert told.endswith(" GB; take 'sparse' or 'auto'")
+
+
 @pytest.mark.parametrize("kind", ["csv", "svm", "npy"])
 def test_data_without_columns(
     kind: str, collective: Collective, folder: Path, together: Together

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
@@ -215,3 +217,54 @@ def test_a_spectrum_has_one_number_for_each_column() -> None:
 def test_the_spectrum_is_told_once() -> None:
     with pytest.raises(UserError, match="leave one of them out"):
         Gaussian(rows=5, columns=2, spectrum=[1, 2], condition=3)
+
+
+HUGE = {10**12: "1,000,000,000,000", 10**30: "1.00e+30", 10**400: "1.00e+400"}
+"""Numbers, and how they are told."""
+
+
+@pytest.mark.parametrize("source", [Bernoulli, Gaussian])
+@pytest.mark.parametrize("huge", HUGE, ids=HUGE.values())
+def test_rows_that_no_memory_can_hold_are_refused(
+    source: Any, huge: int, read: Read
+) -> None:
+    with pytest.raises(UserError) as caught:
+        read(source(rows=huge, columns=50))
+    told = str(caught.value)
+    assert told.startswith(
+        f"[data] rows = {HUGE[huge]} and columns = 50 give one agent {HUGE[huge]} rows,"
+    )
+    assert told.endswith("GB; take fewer, or more machines")
+
+
+@pytest.mark.parametrize("huge", HUGE, ids=HUGE.values())
+def test_columns_that_no_memory_can_hold_are_refused(huge: int, read: Read) -> None:
+    columns = f"columns = {re.escape(HUGE[huge])}"
+    with pytest.raises(UserError, match=rf"^\[data\] rows = 3 and {columns} give one"):
+        read(Bernoulli(rows=3, columns=huge))
+    with pytest.raises(UserError, match=rf"^\[data\] {columns} make a vector of .* GB"):
+        read(Gaussian(rows=3, columns=huge))
+
+
+def test_a_rotation_that_no_memory_can_hold_is_refused(read: Read) -> None:
+    with pytest.raises(UserError) as caught:
+        read(Gaussian(rows=3, columns=2_000_000))
+    told = str(caught.value)
+    assert told.startswith("[data] columns = 2,000,000 need a matrix Q of 32,000 GB, ")
+    assert told.endswith(" GB; set rotate = false, or take fewer")
+    assert read(Gaussian(rows=3, columns=2_000_000, rotate=False)).columns == 2_000_000
+
+
+def test_the_memory_of_the_machine_is_the_limit(
+    monkeypatch: pytest.MonkeyPatch, read: Read
+) -> None:
+    pages = {"SC_PHYS_PAGES": 10, "SC_PAGE_SIZE": 80}
+    monkeypatch.setattr(os, "sysconf", pages.__getitem__)
+    assert len(read(Bernoulli(rows=200, columns=10), 0, 10)) == 10
+    with pytest.raises(UserError) as caught:
+        read(Bernoulli(rows=200, columns=10), 3, 14)
+    assert str(caught.value) == (
+        "[data] rows = 200 and columns = 10 give one agent 11 rows, 8.8e-7 GB, and "
+        "this machine has 8e-7 GB; take fewer, or more machines"
+    )
+    assert len(read(Bernoulli(rows=200, columns=10), 0, 20, dtype=np.float32)) == 20
