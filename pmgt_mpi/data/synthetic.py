@@ -66,11 +66,18 @@ class SyntheticTable:
         size = block_rows(d)
         for block in range(start // size, -(-stop // size) if stop > start else 0):
             first = block * size
-            low, high = max(start, first), min(stop, first + size)
-            drawn, drawn_labels = self._draw(block)
-            A[low - start : high - start] = drawn[low - first : high - first]
-            if labels is not None and drawn_labels is not None:
-                labels[low - start : high - start] = drawn_labels[
-                    low - first : high - first
-                ]
+            here = slice(max(start, first) - start, min(stop, first + size) - start)
+            there = slice(here.start + start - first, here.stop + start - first)
+            with np.errstate(over="ignore", invalid="ignore"):
+                drawn, drawn_labels = self._draw(block)
+                A[here] = drawn[there]
+                finite = np.isfinite(A[here]).all()
+                if labels is not None and drawn_labels is not None:
+                    labels[here] = drawn_labels[there]
+                    finite &= np.isfinite(labels[here]).all()
+            if not finite:
+                raise UserError(
+                    f"[data] makes numbers that are not finite in {A.dtype}; take a "
+                    "smaller spectrum, or less noise"
+                )
         return Rows(columns=d, dense=A, labels=labels)

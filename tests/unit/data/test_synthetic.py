@@ -219,6 +219,25 @@ def test_the_spectrum_is_told_once() -> None:
         Gaussian(rows=5, columns=2, spectrum=[1, 2], condition=3)
 
 
+@pytest.mark.parametrize(
+    ("options", "dtype"),
+    [
+        ({"noise": 1e308, "labels": "linear"}, np.float64),
+        ({"noise": 1e39, "labels": "linear"}, np.float32),
+        ({"spectrum": [1e80] * 6}, np.float32),
+    ],
+)
+def test_numbers_too_large_for_their_type_are_refused(
+    options: dict[str, Any], dtype: Any, read: Read
+) -> None:
+    with pytest.raises(UserError) as caught:
+        read(Gaussian(rows=103, columns=6, **options), dtype=dtype)
+    assert str(caught.value) == (
+        f"[data] makes numbers that are not finite in {np.dtype(dtype)}; take a "
+        "smaller spectrum, or less noise"
+    )
+
+
 HUGE = {10**12: "1,000,000,000,000", 10**30: "1.00e+30", 10**400: "1.00e+400"}
 """Numbers, and how they are told."""
 
