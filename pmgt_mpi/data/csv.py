@@ -136,7 +136,7 @@ class CsvParser:
         return table if np.isfinite(table).all() else None
 
     def _numbers(self, dtype: np.dtype[Any], text: bytes) -> Array | None:
-        if not text.strip(b"\r\n"):
+        if not text.strip(b"\r\n" if self._delimiter else None):
             return np.empty((0, self._fields), dtype)
         try:
             return np.loadtxt(

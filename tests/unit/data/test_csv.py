@@ -98,6 +98,19 @@ def test_ways_to_write_a_table(
     assert_array_equal(rows.dense, [[1, 2], [3, 4]])
 
 
+@pytest.mark.parametrize("chunk", [1, 1 << 20])
+def test_lines_of_blanks_are_left_out_where_blanks_stand_between_numbers(
+    chunk: int,
+    read: Read,
+    write: Callable[[str], Path],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(lines, "CHUNK_BYTES", chunk)
+    write("  \n1 2\n \t \r\n3 4\n   ")
+    rows = read(Csv(path="a.csv", delimiter=" "))
+    assert_array_equal(rows.dense, [[1, 2], [3, 4]])
+
+
 @pytest.mark.parametrize("delimiter", ["", ", ", "\n", "…"])
 def test_wrong_delimiters_are_refused(delimiter: str) -> None:
     with pytest.raises(UserError, match="expected one character, such as"):
