@@ -12,15 +12,22 @@ import zlib
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, BinaryIO, Self
 
 from pmgt_mpi.cache import cache_folder, is_own, own_folder, replacing
 from pmgt_mpi.collective import Collective
+from pmgt_mpi.data.files import reading
 from pmgt_mpi.data.source import LineError
 from pmgt_mpi.errors import UserError
 
 PACKERS = {".gz": "gzip", ".bz2": "bz2", ".xz": "lzma"}
 """Endings, and the modules of the standard library that unpack them."""
+
+UNPACKERS = {".bz2": "BZ2Decompressor", ".xz": "LZMADecompressor"}
+"""What unpacks one stream, in those modules."""
+
+CHUNK_BYTES = 1 << 16
+"""Of a packed file, read at once."""
 
 FORMAT = 2
 """Version of what is written to the cache; a new one leaves the old entries alone."""
@@ -41,16 +48,29 @@ class Archive:
     """A packed file, unpacked as it is read; what is wrong with it is the user's."""
 
     def __init__(self, path: Path) -> None:
-        packer = importlib.import_module(PACKERS[path.suffix])
+        name = PACKERS[path.suffix]
+        try:
+            packer = importlib.import_module(name)
+        except ImportError as error:
+            raise UserError(
+                f"this Python was built without {name}, so {path} cannot be read; "
+                "unpack it first, or pack it as .gz"
+            ) from error
         self._path = path
-        self._file = packer.open(path, "rb")
+        with reading(path):
+            self._file = path.open("rb")
+        self._stream = (
+            packer.open(self._file)
+            if path.suffix == ".gz"
+            else Streams(self._file, getattr(packer, UNPACKERS[path.suffix]))
+        )
         own_error = getattr(packer, "LZMAError", zlib.error)
         self._errors = (EOFError, OSError, zlib.error, own_error)
 
     def read(self, size: int, /) -> bytes:
         """Read up to so many bytes of what was packed."""
         try:
-            return self._file.read(size)  # type: ignore[no-any-return]
+            return self._stream.read(size)
         except self._errors as error:
             raise UserError(
                 f"{self._path} is broken or not a {self._path.suffix} file "
@@ -67,6 +87,54 @@ class Archive:
         trace: TracebackType | None,
     ) -> None:
         self._file.close()
+
+
+class Streams:
+    """What is in a .bz2 or .xz file, of one stream or of several.
+
+    The readers of the standard library take a later stream that is damaged for the end
+    of the file, and leave it out without a word.
+
+    Parameters
+    ----------
+    file
+        What is packed.
+    new
+        Gives an unpacker for one stream.
+    """
+
+    def __init__(self, file: BinaryIO, new: Callable[[], Any]) -> None:
+        self._file = file
+        self._new = new
+        self._unpacker = new()
+
+    def read(self, size: int) -> bytes:
+        """Read so many bytes of what was packed; fewer at the end."""
+        parts: list[bytes] = []
+        while size and (part := self._some(size)):
+            parts.append(part)
+            size -= len(part)
+        return b"".join(parts)
+
+    def _some(self, size: int) -> bytes:
+        """Unpack up to so many bytes, but at least one; none at the end."""
+        data = packed = b""
+        while not data:
+            if self._unpacker.eof:
+                packed = self._unpacker.unused_data.lstrip(b"\0")
+                while not packed:  # zeros may lie between streams
+                    more = self._file.read(CHUNK_BYTES)
+                    if not more:
+                        return b""
+                    packed = more.lstrip(b"\0")
+                self._unpacker = self._new()
+            elif self._unpacker.needs_input:
+                packed = self._file.read(CHUNK_BYTES)
+                if not packed:
+                    raise EOFError("it ends in the middle")
+            data = self._unpacker.decompress(packed, size)
+            packed = b""
+        return data
 
 
 Convert = Callable[[Path, Path], Iterable[str]]

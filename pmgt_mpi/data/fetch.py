@@ -13,6 +13,7 @@ from pathlib import Path
 
 from pmgt_mpi.cache import replacing
 from pmgt_mpi.data.archive import Archive
+from pmgt_mpi.data.files import reading
 from pmgt_mpi.errors import UserError
 
 CHUNK = 1 << 20
@@ -83,7 +84,9 @@ def fetch(
         Told what is going on.
     """
     path = folder / dataset.file
-    if path.exists():
+    with reading(path):
+        there = path.exists()
+    if there:
         tell(f"checking {path}")
         try:
             with Archive(path) as archive:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from pmgt_mpi.errors import UserError
@@ -43,13 +45,18 @@ def find_file(path: str, base: Path | None) -> Path:
     base
         Folder of the config; None is the current folder.
     """
-    wanted = Path(path).expanduser()
+    try:
+        wanted = Path(path).expanduser()
+    except RuntimeError as error:
+        raise UserError(f"no home folder for '{path}'; correct the path") from error
     data = os.environ.get("PMGT_DATA")
     folders = [Path.cwd() if base is None else base.absolute()]
     if data and not wanted.is_absolute():
         folders.append(Path(data).absolute())
     for folder in folders:
-        if (folder / wanted).is_file():
+        with reading(folder / wanted):
+            there = (folder / wanted).is_file()
+        if there:
             if not os.access(folder / wanted, os.R_OK):
                 raise UserError(
                     f"no permission to read {folder / wanted}; "
@@ -63,3 +70,18 @@ def find_file(path: str, base: Path | None) -> Path:
         f"no file '{path}' in {' or in '.join(map(str, folders))}; "
         f"correct the path{advice}"
     )
+
+
+@contextmanager
+def reading(name: object) -> Iterator[None]:
+    """Tell in a sentence what the system says while a file is read.
+
+    Parameters
+    ----------
+    name
+        What to call the file.
+    """
+    try:
+        yield
+    except OSError as error:
+        raise UserError(f"cannot read {name}: {error.strerror or error}") from error

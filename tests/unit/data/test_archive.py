@@ -17,7 +17,8 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from pmgt_mpi.collective import Collective
-from pmgt_mpi.data import lines
+from pmgt_mpi.data import archive, lines
+from pmgt_mpi.data.archive import Archive
 from pmgt_mpi.data.csv import Csv
 from pmgt_mpi.data.libsvm import Libsvm
 from pmgt_mpi.data.npy import Npy
@@ -277,6 +278,54 @@ def test_a_broken_archive_is_told(
         assert text.endswith("fetch or pack it again")
     left = [file.name for file in cache.rglob("*") if file.is_file()]
     assert left == []
+
+
+def test_a_file_may_have_several_parts(
+    packed: Callable[..., Path], read: Read, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = packed("a.csv", CSV)
+    whole, zeros = path.read_bytes(), b"\0" * 512
+    path.write_bytes(whole + packed("b.csv", CSV[6:]).read_bytes() + zeros)
+    expected = np.tile(np.loadtxt(CSV.split(b"\n")[1:-1], delimiter=","), (2, 1))
+    for chunk in (1, 7, 1 << 16):
+        monkeypatch.setattr(archive, "CHUNK_BYTES", chunk)
+        with Archive(path) as file:
+            parts = list(iter(lambda file=file: file.read(100), b""))
+        assert b"".join(parts) == CSV + CSV[6:]
+    rows = read(Csv(path=path.name, header=True))
+    assert_array_equal(rows.dense, expected)
+
+
+def test_a_later_part_that_is_damaged_is_no_end(
+    packed: Callable[..., Path], read: Read
+) -> None:
+    path = packed("a.csv", CSV)
+    whole, second = path.read_bytes(), packed("b.csv", CSV[6:]).read_bytes()
+    for damaged in (
+        b"X" + second[1:],
+        second[:-1],
+        second[:20] + b"X" + second[21:],
+        b"rubbish",
+    ):
+        path.write_bytes(whole + damaged)
+        with pytest.raises(
+            UserError, match=f"^{path} is broken or not a {path.suffix}"
+        ):
+            read(Csv(path=path.name, header=True))
+
+
+def test_a_python_without_an_unpacker_is_told(
+    packed: Callable[..., Path], read: Read, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = packed("a.csv", CSV)
+    name = PACKERS[path.suffix[1:]].__name__
+    monkeypatch.setitem(sys.modules, name, None)  # cannot be imported
+    with pytest.raises(UserError) as caught:
+        read(Csv(path=path.name, header=True))
+    assert str(caught.value) == (
+        f"this Python was built without {name}, so {path} cannot be read; unpack it "
+        "first, or pack it as .gz"
+    )
 
 
 def test_a_wrong_line_is_named(packed: Callable[..., Path], read: Read) -> None:

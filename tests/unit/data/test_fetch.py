@@ -164,6 +164,14 @@ def test_a_folder_must_be_named(
     assert "where is covtype.data.xz to go? Set PMGT_DATA" in capsys.readouterr().err
 
 
+def test_what_cannot_be_read_is_told(tmp_path: Path) -> None:
+    (tmp_path / "numbers.xz").mkdir()
+    with pytest.raises(UserError, match=r"^cannot read .*numbers.xz: Is a directory$"):
+        fetch(known(), tmp_path)
+    with pytest.raises(UserError, match=r"^cannot read .*numbers.xz: File name too lo"):
+        fetch(known(), tmp_path / ("x" * 300))
+
+
 def test_the_real_file_is_the_known_one(needs_data) -> None:
     folder = needs_data("covtype.data.xz").parent
     command = [sys.executable, "-m", "pmgt_mpi.data", "fetch", "covtype"]

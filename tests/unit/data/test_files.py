@@ -62,6 +62,22 @@ def test_a_missing_file_is_told_with_where_it_was_looked_for(
     )
 
 
+@pytest.mark.parametrize(
+    ("path", "told"),
+    [
+        ("x" * 5000, "cannot read {base}/{path}: File name too long"),
+        ("~nobody-of-this-name/a", "no home folder for '{path}'; correct the path"),
+    ],
+)
+def test_a_path_that_cannot_be_is_told(
+    path: str, told: str, folders: tuple[Path, Path]
+) -> None:
+    base, _ = folders
+    with pytest.raises(UserError) as caught:
+        find_file(path, base)
+    assert str(caught.value) == told.format(base=base, path=path)
+
+
 def test_the_agent_is_filled_in() -> None:
     assert own_path("part-{agent}.npy", 3) == "part-3.npy"
     assert own_path("part-{agent:03d}.npy", 3) == "part-003.npy"
