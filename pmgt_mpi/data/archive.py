@@ -16,7 +16,7 @@ from typing import Any, BinaryIO, Self
 
 from pmgt_mpi.cache import cache_folder, is_own, own_folder, replacing
 from pmgt_mpi.collective import Collective
-from pmgt_mpi.data.files import reading
+from pmgt_mpi.data.files import check_same, reading, stamp
 from pmgt_mpi.data.source import LineError
 from pmgt_mpi.errors import UserError
 
@@ -162,11 +162,12 @@ def unpacked(
     private
         Whether the file is this agent's own.
     """
-    status = path.stat()
+    with collective.agreed(), reading(path):
+        size, modified = stamp(path)
     made_of = {
         "path": str(path.resolve()),
-        "size": status.st_size,
-        "modified": status.st_mtime_ns,
+        "size": size,
+        "modified": modified,
         "format": FORMAT,
         **options,
     }
@@ -226,6 +227,7 @@ def make(path: Path, name: str, made_of: dict[str, Any], convert: Convert) -> Ma
         for file in convert(path, folder):
             (folder / file).chmod(0o600)
             files[file] = checksum(folder / file)
+        check_same(path, (made_of["size"], made_of["modified"]), path)
         with replacing(folder / COMPLETE) as temporary:
             text = json.dumps({**made_of, "files": files}, indent=2)
             temporary.write_text(text + "\n")

@@ -68,7 +68,9 @@ class CachedTable:
         self.private = private
         self._columns = columns
         self._files = {
-            file.removesuffix(".npy"): NpyFile(folder / file, str(folder / file))
+            file.removesuffix(".npy"): NpyFile(
+                folder / file, str(folder / file), cached=True
+            )
             for file in files_of(folder)
         }
         rows = self._files.get("dense")

@@ -85,3 +85,21 @@ def reading(name: object) -> Iterator[None]:
         yield
     except OSError as error:
         raise UserError(f"cannot read {name}: {error.strerror or error}") from error
+
+
+Stamp = tuple[int, int]
+"""Size of a file, and when it was changed."""
+
+
+def stamp(path: Path) -> Stamp:
+    """Give what tells whether a file has changed."""
+    status = path.stat()
+    return status.st_size, status.st_mtime_ns
+
+
+def check_same(path: Path, before: Stamp, name: object) -> None:
+    """Refuse a file that has changed since, so that parts of two states were read."""
+    if stamp(path) != before:
+        raise UserError(
+            f"{name} has changed while it was read; start again when it is written"
+        )

@@ -13,6 +13,7 @@ from pmgt_mpi.collective import Collective
 from pmgt_mpi.data import PARTITIONS, SCALINGS
 from pmgt_mpi.data.blocks import block_bounds, block_sizes
 from pmgt_mpi.data.exchange import exchange
+from pmgt_mpi.data.files import reading
 from pmgt_mpi.data.layout import Layout, laid_out, matrix
 from pmgt_mpi.data.room import lacking
 from pmgt_mpi.data.rows import Rows
@@ -70,6 +71,7 @@ def load_shard(
     rescale = SCALINGS.load(scale)
     table = source.open(collective, base=base, seed=seed)
     check_private(table, partition, shares)
+    check_length(collective, table)
     owned = partition != "contiguous" or layout == "sparse"
     rows = read_own(collective, table, shares, np.dtype(dtype), owned=owned)
     sizes = collective.gather(len(rows))
@@ -100,6 +102,18 @@ def check_private(table: Table, partition: str, shares: Sequence[float] | None) 
         )
 
 
+def check_length(collective: Collective, table: Table) -> None:
+    """Refuse a file that not all agents see in the same state."""
+    lengths = collective.gather(table.length)
+    other = next((n for n in lengths if n != lengths[0]), None)
+    if not table.private and other is not None:
+        raise UserError(
+            f"{collective.from_first(table.name)} has length {lengths[0]:,} for agent "
+            f"0 and {other:,} for agent {lengths.index(other)}; expected the same file "
+            "on every host, and none that is still written to"
+        )
+
+
 def read_own(
     collective: Collective,
     table: Table,
@@ -116,7 +130,8 @@ def read_own(
     rows = Rows(columns=0)
     problem: UserError | LineError | None = None
     try:
-        rows = table.read(bounds[0], bounds[1], dtype, owned=owned)
+        with reading(table.name):
+            rows = table.read(bounds[0], bounds[1], dtype, owned=owned)
     except (UserError, LineError) as error:
         problem = error
     # The first agent that fails knows its line: all before it have read theirs.

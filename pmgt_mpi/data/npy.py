@@ -12,7 +12,7 @@ from pmgt_mpi.cache import replacing
 from pmgt_mpi.collective import Collective
 from pmgt_mpi.data.archive import Archive, is_packed, unpacked
 from pmgt_mpi.data.columns import label_number
-from pmgt_mpi.data.files import find_file, is_private, own_path
+from pmgt_mpi.data.files import find_file, is_private, own_path, reading
 from pmgt_mpi.data.npyfile import CHUNK_BYTES, NpyFile
 from pmgt_mpi.data.rows import Rows
 from pmgt_mpi.errors import UserError
@@ -74,8 +74,8 @@ def open_npy(collective: Collective, path: str, base: Path | None) -> NpyFile:
         private = is_private(path)
         folder = unpacked(collective, found, options, unpack, private=private)
         plain = folder / ARRAY
-    with collective.agreed():
-        file = NpyFile(plain, str(found))
+    with collective.agreed(), reading(found):
+        file = NpyFile(plain, str(found), cached=is_packed(path))
     return file
 
 
@@ -151,6 +151,9 @@ class NpyTable:
         elif self._labels is not None:
             labels = self._labels.read(start, stop, dtype, owned=True)
             check_finite(self._labels.name, start, labels.reshape(-1, 1), None)
+        self._matrix.check_same()
+        if self._labels is not None:
+            self._labels.check_same()
         return Rows(
             columns=dense.shape[1],
             dense=dense,

@@ -12,6 +12,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from pmgt_mpi.data.files import check_same, stamp
 from pmgt_mpi.data.source import excerpt
 from pmgt_mpi.errors import UserError
 
@@ -43,9 +44,12 @@ class NpyFile:
         The file.
     name
         What to call it in messages.
+    cached
+        Whether it lies in the cache, where another job may put the same file anew.
     """
 
-    def __init__(self, path: Path, name: str) -> None:
+    def __init__(self, path: Path, name: str, *, cached: bool = False) -> None:
+        self._stamp = None if cached else stamp(path)
         try:
             with warnings.catch_warnings(action="ignore"):  # of overflow, of odd syntax
                 whole = np.lib.format.open_memmap(path, mode="r")
@@ -104,19 +108,28 @@ class NpyFile:
                 copy[low:high] = chunk[:, columns] if some else chunk
         return copy
 
+    def check_same(self) -> None:
+        """Refuse a file that has changed since it was opened."""
+        if self._stamp is not None:
+            check_same(self._path, self._stamp, self.name)
+
     def _map(
         self, first: int, count: int, mode: Any, width: tuple[int, ...] | None = None
     ) -> Array:
         """Map `count` rows from row `first`; of width () they are single numbers."""
         tail = self.shape[1:] if width is None else width
         size = self._dtype.itemsize * int(np.prod(tail))
-        return np.memmap(
-            self._path,
-            self._dtype,
-            mode,
-            offset=self._offset + first * size,
-            shape=(count, *tail),
-        )
+        try:
+            return np.memmap(
+                self._path,
+                self._dtype,
+                mode,
+                offset=self._offset + first * size,
+                shape=(count, *tail),
+            )
+        except ValueError:
+            self.check_same()  # it may be shorter now
+            raise
 
     def _chunks(self, rows: int, width: int) -> list[tuple[int, int]]:
         step = max(1, CHUNK_BYTES // max(1, width * self._dtype.itemsize))

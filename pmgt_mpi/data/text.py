@@ -12,7 +12,14 @@ import numpy as np
 from pmgt_mpi.collective import Collective
 from pmgt_mpi.data.archive import Archive, is_packed, unpacked
 from pmgt_mpi.data.cached import CachedTable, write_rows
-from pmgt_mpi.data.files import find_file, is_private, own_path
+from pmgt_mpi.data.files import (
+    check_same,
+    find_file,
+    is_private,
+    own_path,
+    reading,
+    stamp,
+)
 from pmgt_mpi.data.growing import GrowingRows
 from pmgt_mpi.data.lines import (
     first_line,
@@ -68,7 +75,8 @@ class TextTable:
 
     def __init__(self, path: Path, parse: Parse, *, skip: int, private: bool) -> None:
         self.name = str(path)
-        self.length = path.stat().st_size
+        self._stamp = stamp(path)
+        self.length = self._stamp[0]
         self.private = private
         self._path = path
         self._parse = parse
@@ -91,6 +99,7 @@ class TextTable:
                         rows, int(len(rows) * scale), int(rows.entries * scale)
                     )
                 grown.append(rows)
+        check_same(self._path, self._stamp, self.name)
         if grown is None:
             return rows
         return replace(grown.finish(), lines=rows.lines)
@@ -126,12 +135,14 @@ def open_text(
     with collective.agreed():
         found = find_file(own_path(path, collective.agent), base)
     if not is_packed(path):
-        with collective.agreed(), found.open("rb", buffering=0) as file:
-            try:
-                parse = parser(str(found), first_line(file, skip))
-            except LineError as error:
-                raise UserError(f"{found}, line {error.line}: {error.what}") from None
-        return TextTable(found, parse, skip=skip, private=private)
+        with collective.agreed(), reading(found):
+            with found.open("rb", buffering=0) as file:
+                try:
+                    parse = parser(str(found), first_line(file, skip))
+                except LineError as error:
+                    told = f"{found}, line {error.line}: {error.what}"
+                    raise UserError(told) from None
+            return TextTable(found, parse, skip=skip, private=private)
 
     def convert(packed: Path, folder: Path) -> list[str]:
         with Archive(packed) as file:
@@ -143,4 +154,5 @@ def open_text(
             return write_rows(folder, parse(b"", float64), rows)
 
     folder = unpacked(collective, found, options, convert, private=private)
-    return CachedTable(folder, str(found), columns=columns, private=private)
+    with collective.agreed(), reading(folder):
+        return CachedTable(folder, str(found), columns=columns, private=private)

@@ -117,6 +117,40 @@ def test_fewer_synthetic_rows_than_agents(
         assert told.startswith(f"bernoulli has 1 rows for {collective.agents} agents;")
 
 
+@pytest.mark.mpi(min_size=2)
+@pytest.mark.parametrize("kind", ["csv", "csv.gz", "npy"])
+def test_a_file_that_is_another_on_another_host(
+    kind: str, collective: Collective, folder: Path, together: Together
+) -> None:
+    last = collective.agent + 1 == collective.agents
+    own = folder / f"host {int(last)}"
+    own.mkdir(exist_ok=True)
+    collective.barrier()
+    if collective.agent == 0 or last:
+        rows = 40 + 10 * last
+        (own / "a.csv").write_text("1,2\n" * rows)
+        (own / "a.csv.gz").write_bytes(gzip.compress(b"1,2\n" * rows))
+        np.save(own / "a.npy", np.ones((rows, 2)))
+    collective.barrier()
+    told = refusal(collective, SOURCES[kind](path=f"a.{kind}"), base=own)
+    lengths = (160, 200) if kind == "csv" else (40, 50)
+    with together:
+        assert told == (
+            f"{folder}/host 0/a.{kind} has length {lengths[0]} for agent 0 and "
+            f"{lengths[1]} for agent {collective.agents - 1}; expected the same file "
+            "on every host, and none that is still written to"
+        )
+
+
+def test_a_file_that_cannot_be_read(
+    collective: Collective, folder: Path, together: Together
+) -> None:
+    for source in (Npy, Csv, Libsvm):
+        told = refusal(collective, source(path="/proc/self/mem"), base=folder)
+        with together:
+            assert told == "cannot read /proc/self/mem: Input/output error"
+
+
 def test_rows_that_one_agent_cannot_hold(
     collective: Collective, together: Together
 ) -> None:

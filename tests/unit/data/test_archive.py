@@ -189,6 +189,22 @@ def test_a_changed_array_is_unpacked_again(
     assert_same(read(Npy(path=path)), read(Npy(path="m.npy")))
 
 
+def test_another_job_may_make_it_again_in_the_meantime(
+    packed: Callable[..., Path], alone: Collective, cache: Path, tmp_path: Path
+) -> None:
+    array = np.arange(12.0).reshape(4, 3)
+    np.save(tmp_path / "m.npy", array)
+    path = packed("m.npy", (tmp_path / "m.npy").read_bytes()).name
+    seed = np.random.SeedSequence(0)
+    table = Npy(path=path).open(alone, base=tmp_path, seed=seed)
+    (entry,) = (cache / "data").iterdir()
+    (entry / "array.npy").rename(entry / "old")
+    np.save(entry / "array.npy", array)
+    os.utime(entry / "array.npy", ns=(0, 12345))
+    rows = table.read(0, 4, np.dtype(float), owned=False)
+    assert_array_equal(rows.dense, array)
+
+
 def test_a_file_that_was_never_written_does_not_count(
     packed: Callable[..., Path], read: Read, cache: Path
 ) -> None:
@@ -326,6 +342,26 @@ def test_a_python_without_an_unpacker_is_told(
         f"this Python was built without {name}, so {path} cannot be read; unpack it "
         "first, or pack it as .gz"
     )
+
+
+def test_a_file_that_changes_while_it_is_unpacked_is_refused(
+    packed: Callable[..., Path],
+    read: Read,
+    cache: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    path = packed("a.csv", CSV)
+    real = archive.checksum
+
+    def touched(file: Path) -> str:
+        os.utime(path, ns=(0, 12345))
+        return real(file)
+
+    monkeypatch.setattr(archive, "checksum", touched)
+    with pytest.raises(UserError, match=f"^{path} has changed while it was read;"):
+        read(Csv(path=path.name, header=True))
+    (entry,) = (cache / "data").iterdir()
+    assert [file.name for file in entry.iterdir()] == ["dense.npy"]
 
 
 def test_a_wrong_line_is_named(packed: Callable[..., Path], read: Read) -> None:

@@ -4,13 +4,14 @@ import gzip
 from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
 from pmgt_mpi.data import lines
-from pmgt_mpi.data.csv import Csv
+from pmgt_mpi.data.csv import Csv, CsvParser
 from pmgt_mpi.data.rows import Rows
 from pmgt_mpi.data.source import LineError
 from pmgt_mpi.errors import UserError
@@ -109,6 +110,26 @@ def test_lines_of_blanks_are_left_out_where_blanks_stand_between_numbers(
     write("  \n1 2\n \t \r\n3 4\n   ")
     rows = read(Csv(path="a.csv", delimiter=" "))
     assert_array_equal(rows.dense, [[1, 2], [3, 4]])
+
+
+def test_a_file_that_changes_while_it_is_read_is_refused(
+    read: Read, write: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = write("1,2\n3,4\n")
+    real = CsvParser.__call__
+
+    def parse(*arguments: Any) -> Rows:
+        rows = real(*arguments)
+        if len(rows):
+            write("1,2\n3,4\n5,6\n")
+        return rows
+
+    monkeypatch.setattr(CsvParser, "__call__", parse)
+    with pytest.raises(UserError) as caught:
+        read(Csv(path="a.csv"))
+    assert str(caught.value) == (
+        f"{path} has changed while it was read; start again when it is written"
+    )
 
 
 @pytest.mark.parametrize("delimiter", ["", ", ", "\n", "…"])

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
+from pmgt_mpi.collective import Collective
 from pmgt_mpi.data import npyfile
 from pmgt_mpi.data.npy import Npy
 from pmgt_mpi.data.npyfile import NpyFile, NpyWriter
@@ -226,6 +227,27 @@ def test_a_number_that_is_not_finite_is_named_by_its_row(
     saved(tmp_path / "a.npy", np.ones((20, 3)))
     with pytest.raises(UserError, match=r"b\.npy, row 13, column 0 "):
         read(Npy(path="a.npy", labels="b.npy"), 5, 20)
+
+
+@pytest.mark.parametrize("rows", [3, 20])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_a_file_that_changes_while_it_is_read_is_refused(
+    order: Any, rows: int, alone: Collective, tmp_path: Path
+) -> None:
+    path = saved(tmp_path / "a.npy", np.ones((10, 3)))
+    labels = saved(tmp_path / "b.npy", np.ones(10))
+    seed = np.random.SeedSequence(0)
+    for changed, shape in ((path, (rows, 3)), (labels, (rows,))):
+        source = Npy(path="a.npy", labels="b.npy")
+        table = source.open(alone, base=tmp_path, seed=seed)
+        before = changed.read_bytes()
+        saved(changed, np.ones(shape, order=order))
+        with pytest.raises(UserError) as caught:
+            table.read(0, 10, np.dtype(float), owned=False)
+        assert str(caught.value) == (
+            f"{changed} has changed while it was read; start again when it is written"
+        )
+        changed.write_bytes(before)
 
 
 def test_rows_are_appended_to_a_file(tmp_path: Path) -> None:
