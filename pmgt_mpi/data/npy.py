@@ -169,8 +169,9 @@ def check_finite(name: str, start: int, rows: Array, columns: Array | None) -> N
         if not finite.all():
             row, column = np.argwhere(~finite)[0]
             number = rows[low + row, column]
+            kind = f" in {rows.dtype}" * (rows.dtype != np.float64)
             raise UserError(
                 f"{name}, row {start + low + row}, column "
                 f"{column if columns is None else columns[column]} (counted from 0): "
-                f"{number}; expected finite numbers"
+                f"{number}{kind}; expected finite numbers"
             )

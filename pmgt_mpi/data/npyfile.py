@@ -96,6 +96,13 @@ class NpyFile:
             columns = np.arange(self.shape[1])
         width = () if columns is None else (len(columns),)
         copy = np.empty((rows, *width), dtype)
+        with np.errstate(over="ignore"):  # what is infinite then, the caller refuses
+            self._copy_to(copy, start, columns)
+        return copy
+
+    def _copy_to(self, copy: Array, start: int, columns: Array | None) -> None:
+        """Fill an array with the rows from `start`, of these columns."""
+        rows = len(copy)
         if columns is not None and self._by_columns:
             for here, column in enumerate(columns):
                 first = int(column) * self.shape[0] + start
@@ -106,7 +113,6 @@ class NpyFile:
             for low, high in self._chunks(rows, int(np.prod(self.shape[1:]))):
                 chunk = self._map(start + low, high - low, "r")
                 copy[low:high] = chunk[:, columns] if some else chunk
-        return copy
 
     def check_same(self) -> None:
         """Refuse a file that has changed since it was opened."""

@@ -229,6 +229,17 @@ def test_a_number_that_is_not_finite_is_named_by_its_row(
         read(Npy(path="a.npy", labels="b.npy"), 5, 20)
 
 
+def test_a_number_may_be_too_large_for_its_type(read: Read, tmp_path: Path) -> None:
+    path = saved(tmp_path / "a.npy", np.array([[1.0, 1e39]]))
+    assert len(read(Npy(path="a.npy"))) == 1
+    with pytest.raises(UserError) as caught:
+        read(Npy(path="a.npy"), dtype=np.float32)
+    assert str(caught.value) == (
+        f"{path}, row 0, column 1 (counted from 0): inf in float32; expected finite "
+        "numbers"
+    )
+
+
 @pytest.mark.parametrize("rows", [3, 20])
 @pytest.mark.parametrize("order", ["C", "F"])
 def test_a_file_that_changes_while_it_is_read_is_refused(
