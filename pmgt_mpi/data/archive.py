@@ -7,7 +7,6 @@ import importlib
 import json
 import logging
 import os
-import time
 import zlib
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -182,7 +181,7 @@ def unpacked(
             seen = make(path, name, made_of, convert)
         except UserError as error:
             problem = error
-    wait_idle(collective)
+    collective.wait_quietly()
     checked = set(collective.gather(seen)) - {None}
     with collective.agreed():
         if problem is not None:
@@ -272,10 +271,3 @@ def host() -> tuple[str, str]:
     """Give the name of this machine and what tells it from another of that name."""
     boot = Path("/proc/sys/kernel/random/boot_id")
     return os.uname().nodename, boot.read_text() if boot.exists() else ""
-
-
-def wait_idle(collective: Collective) -> None:
-    """Wait until all agents are here, asleep: the one at work may need this core."""
-    request = collective.comm.Ibarrier()
-    while not request.Test():
-        time.sleep(0.005)

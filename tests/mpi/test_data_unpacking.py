@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import logging
-import time
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +12,6 @@ from numpy.testing import assert_array_equal
 
 from pmgt_mpi.collective import Collective
 from pmgt_mpi.data import archive
-from pmgt_mpi.data.archive import wait_idle
 from pmgt_mpi.data.csv import Csv
 from pmgt_mpi.data.loading import load_shard
 from tests.support.verdicts import Together
@@ -99,16 +97,3 @@ def test_hosts_of_one_name_may_have_two_caches(
     parts = collective.gather(shard.A)
     with together:
         assert_array_equal(np.concatenate(parts), A)
-
-
-@pytest.mark.mpi(min_size=2)
-def test_who_waits_leaves_the_core_to_who_works(
-    collective: Collective, together: Together
-) -> None:
-    before = time.process_time()
-    if collective.agent == 0:
-        time.sleep(0.5)
-    wait_idle(collective)
-    spent = time.process_time() - before
-    with together:
-        assert spent < 0.05
