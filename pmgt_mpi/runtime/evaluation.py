@@ -131,8 +131,7 @@ class Evaluator:
         """Evaluate at the average of the agents' iterates; the same on every agent."""
         collective = self.objective.collective
         with self.evaluation:
-            m = collective.agents
-            mean = collective.sum(x.astype(np.float64)) / m
+            mean = collective.sum(x.astype(np.float64)) / collective.agents
             if self.with_mapping:
                 value, mapping = self.objective.value_and_mapping(mean)
             else:

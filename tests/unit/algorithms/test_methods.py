@@ -39,7 +39,7 @@ def lone_agent():
         weight=1.0,
         n=30,
         seed=1,
-        label="alone",
+        stream_name="alone",
         agent_id=0,
     )
 
