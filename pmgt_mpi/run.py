@@ -119,13 +119,14 @@ def main(arguments: list[str] | None = None) -> int:
     prepare()
     # Only now: numpy and MPI look at the environment when they are imported.
     from pmgt_mpi.runtime.command import run_command
+    from pmgt_mpi.runtime.leaving import leave
 
     # The folder in which the user stands holds the user's own modules.
     if options.allow_plugins and os.getcwd() not in sys.path:  # noqa: PTH109
         sys.path.insert(0, os.getcwd())  # noqa: PTH109
     code = run_command(options, sentry)
     sentry.close()
-    return code
+    return leave(code)
 
 
 if __name__ == "__main__":

@@ -22,6 +22,7 @@ def complaint(result) -> str:
     assert result.seconds < LIMIT
     lines = [line for line in output.splitlines() if "pmgt_mpi: error" in line]
     assert len(lines) == 1, output
+    assert "prterun" not in output, "the launcher has nothing to add"
     return lines[0].removeprefix("pmgt_mpi: error: ")
 
 
