@@ -35,6 +35,8 @@ class Setting(NamedTuple):
         M of the [mixing] section: a number, ``"auto"`` or ``"theory"``.
     rounds_for
         Rounds of the chosen mixing that contract to a given rho.
+    contraction
+        rho to which a number of rounds contracts; more rounds can contract less.
     """
 
     agents: int
@@ -48,6 +50,7 @@ class Setting(NamedTuple):
     steps: int
     mix_rounds: int | str
     rounds_for: Callable[[float], int]
+    contraction: Callable[[int], float]
 
     def needed_constants(self, method: str, parameter: str, value: object) -> Constants:
         """Give the constants, or say which parameter needs them and what to do."""

@@ -128,23 +128,21 @@ class PMGTKatyushaX:
     def resolve(self, setting: Setting) -> Self:
         """η, τ and M of Theorem 2 (``theory``), or values that work in practice."""
         b = setting.batch_size(NAME, self.batch_size)
-        t0 = ceil(setting.n / b)
         eta = resolve_step(NAME, self.step_size, setting, b)
         tau = resolve_momentum(NAME, self.momentum, setting, eta, b)
+        used = replace(self, batch_size=b, step_size=eta, momentum=tau)
+        M = resolve_rounds(NAME, self.mix_rounds, setting, eta, used.theory_rho)
+        return replace(used, mix_rounds=M)
 
-        def rho() -> float:
-            """The contraction that Theorem 2 (appendix) asks of FastMix."""
-            sigma = setting.convexity(NAME, "mix_rounds", "theory")
-            L = setting.needed_constants(NAME, "mix_rounds", "theory").L
-            m, k, J = setting.agents, setting.steps, theory_J(NAME, setting, eta, b)
-            growth = k / sigma + 8 * k * L / sigma**2
-            growth += 16 * k * L / (sigma**2 * tau**4) + eta * t0
-            return min(
-                1 / sqrt(64 * (1 + b + tau**-4)), 1 / sqrt(64 * m * J * b * growth)
-            )
-
-        M = resolve_rounds(NAME, self.mix_rounds, setting, eta, rho)
-        return replace(self, batch_size=b, step_size=eta, momentum=tau, mix_rounds=M)
+    def theory_rho(self, setting: Setting) -> float:
+        """The contraction that Theorem 2 (appendix) asks of FastMix."""
+        b, eta, tau = self.batch_size, self.step_size, self.momentum
+        sigma = setting.convexity(NAME, "mix_rounds", "theory")
+        L = setting.needed_constants(NAME, "mix_rounds", "theory").L
+        m, k, J = setting.agents, setting.steps, theory_J(NAME, setting, eta, b)
+        growth = k / sigma + 8 * k * L / sigma**2
+        growth += 16 * k * L / (sigma**2 * tau**4) + eta * ceil(setting.n / b)
+        return min(1 / sqrt(64 * (1 + b + tau**-4)), 1 / sqrt(64 * m * J * b * growth))
 
     def bound(self, setting: Setting) -> Callable[[int], float] | None:
         """E[F(ȳ^k) − F*] ≤ 3 (1 + τ/2)^−k (F(ȳ^0) − F*), of Theorem 2."""

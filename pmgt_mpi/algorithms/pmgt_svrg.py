@@ -109,19 +109,19 @@ class PMGTSVRG:
     def resolve(self, setting: Setting) -> Self:
         """η and M of the theorem on PMGT-SVRG, or values that work in practice."""
         b = setting.batch_size(NAME, self.batch_size)
-        t0 = ceil(setting.n / b)
         eta = resolve_step(NAME, self.step_size, setting, b)
+        used = replace(self, batch_size=b, step_size=eta)
+        M = resolve_rounds(NAME, self.mix_rounds, setting, eta, used.theory_rho)
+        return replace(used, mix_rounds=M)
 
-        def rho() -> float:
-            """The contraction that the theorem (appendix) asks of FastMix."""
-            sigma = setting.convexity(NAME, "mix_rounds", "theory")
-            m, k, J = setting.agents, setting.steps, theory_J(NAME, setting, eta, b)
-            growth = 9 * m * J * b / (sigma * t0)
-            growth += 128 * k * m * J * b * (eta * t0 + 1 / sigma)
-            return min(1 / sqrt(64 * b), 1 / sqrt(growth))
-
-        M = resolve_rounds(NAME, self.mix_rounds, setting, eta, rho)
-        return replace(self, batch_size=b, step_size=eta, mix_rounds=M)
+    def theory_rho(self, setting: Setting) -> float:
+        """The contraction that the theorem (appendix) asks of FastMix."""
+        b, eta, t0 = self.batch_size, self.step_size, ceil(setting.n / self.batch_size)
+        sigma = setting.convexity(NAME, "mix_rounds", "theory")
+        m, k, J = setting.agents, setting.steps, theory_J(NAME, setting, eta, b)
+        growth = 9 * m * J * b / (sigma * t0)
+        growth += 128 * k * m * J * b * (eta * t0 + 1 / sigma)
+        return min(1 / sqrt(64 * b), 1 / sqrt(growth))
 
     def bound(self, setting: Setting) -> Callable[[int], float] | None:
         """E[F(ȳ^k) − F*] ≤ (2 + 1/(t0ησ)) (1 + t0ησ/4)^−k (F(ȳ^0) − F*).

@@ -57,7 +57,7 @@ def resolve_rounds(
     wanted: int,
     setting: Setting,
     eta: float,
-    theory_rho: Callable[[], float] | None = None,
+    theory_rho: Callable[[Setting], float] | None = None,
 ) -> int:
     """M: a number, or the rounds that contract to a given rho.
 
@@ -78,7 +78,7 @@ def resolve_rounds(
                 "mix_rounds as a number or 'auto'"
             )
         setting.require_psd(method, "mix_rounds")
-        return setting.rounds_for(theory_rho())
+        return setting.rounds_for(theory_rho(setting))
     if choice == "auto":
         rho = AUTO_CONTRACTION
         if setting.constants is not None:

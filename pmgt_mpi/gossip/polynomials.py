@@ -91,6 +91,14 @@ def contractions(mixing: Mixing, lambda_2: float, lambda_min: float) -> Iterator
         yield float(np.abs(now).max())
 
 
+def contraction(
+    mixing: Mixing, rounds: int, lambda_2: float, lambda_min: float
+) -> float:
+    """What so many rounds, at least one, contract to: not less with every round."""
+    reached = contractions(mixing, lambda_2, lambda_min)
+    return next(islice(reached, rounds - 1, None))
+
+
 def rounds_for(
     mixing: Mixing, contraction: float, lambda_2: float, lambda_min: float
 ) -> int:

@@ -16,7 +16,7 @@ from pmgt_mpi.data.shard import Shard
 from pmgt_mpi.engine.choice import Engine
 from pmgt_mpi.errors import UserError
 from pmgt_mpi.gossip.exchange import tape_shape
-from pmgt_mpi.gossip.polynomials import Mixing, rounds_for
+from pmgt_mpi.gossip.polynomials import Mixing, contraction, rounds_for
 from pmgt_mpi.graphs.network import Network
 from pmgt_mpi.plan.counts import step_cost
 from pmgt_mpi.plan.rehearsal import FewRounds, Rehearsal, one_for_all
@@ -133,6 +133,9 @@ def resolved(
         mix_rounds=plan.mix_rounds if rounds is None else rounds,
         rounds_for=lambda rho: rounds_for(
             mixing, rho, network.lambda_2, network.lambda_min
+        ),
+        contraction=lambda M: contraction(
+            mixing, M, network.lambda_2, network.lambda_min
         ),
     )
     method: Algorithm = plan.method.make()

@@ -16,7 +16,7 @@ from pmgt_mpi.agent import Agent
 from pmgt_mpi.algorithms.base import Algorithm, Setting
 from pmgt_mpi.engine.choice import Engine
 from pmgt_mpi.gossip.gossip import Gossip
-from pmgt_mpi.gossip.polynomials import Mixing, rounds_for
+from pmgt_mpi.gossip.polynomials import Mixing, contraction, rounds_for
 from pmgt_mpi.plan.counts import step_cost
 from pmgt_mpi.runtime.advice import advice
 from pmgt_mpi.runtime.clock import Clock
@@ -96,6 +96,7 @@ def setting_of(stage: Stage, plan: AlgorithmPlan) -> Setting:
         rounds_for=lambda rho: rounds_for(
             mixing, rho, facts.lambda_2, facts.lambda_min
         ),
+        contraction=lambda M: contraction(mixing, M, facts.lambda_2, facts.lambda_min),
     )
 
 

@@ -38,6 +38,7 @@ def setting(**changes: Any) -> Setting:
         steps=40,
         mix_rounds="auto",
         rounds_for=Notebook(),
+        contraction=lambda M: 0.0 if M >= ROUNDS else 1.0,
     )
     return base._replace(**changes)
 

@@ -10,7 +10,13 @@ import pytest
 from pmgt_mpi.algorithms import ALGORITHMS
 from pmgt_mpi.algorithms.pmgt_katyushax import PMGTKatyushaX
 from pmgt_mpi.algorithms.pmgt_svrg import PMGTSVRG
-from tests.unit.algorithms.settings import CONSTANTS, ROUNDS, setting
+from pmgt_mpi.gossip.polynomials import (
+    contraction,
+    contractions,
+    fastmix,
+    rounds_for,
+)
+from tests.unit.algorithms.settings import CONSTANTS, ROUNDS, asked, setting
 
 ETA = sqrt(50 / (3.0 * 5.0 * 60)) / 8
 SIGMA = 0.06
@@ -78,3 +84,23 @@ def test_which_methods_have_one():
     having = {name for name in ALGORITHMS if hasattr(ALGORITHMS.load(name), "bound")}
     assert having >= {"pmgt-katyushax", "pmgt-svrg"}
     assert having.isdisjoint({"nids", "pg-extra"})
+
+
+@pytest.mark.parametrize("method", [KATYUSHAX, SVRG])
+def test_more_rounds_that_contract_less_have_no_bound(method):
+    """FastMix where all agents are connected: its contraction rises and falls."""
+    curious = setting()
+    method.resolve(curious)
+    [rho] = asked(curious)
+    s = setting(
+        rounds_for=lambda rho: rounds_for(fastmix, rho, 0.5, 0.5),
+        contraction=lambda M: contraction(fastmix, M, 0.5, 0.5),
+    )
+    enough = method.resolve(s)
+    reached = dict(zip(range(1, 200), contractions(fastmix, 0.5, 0.5), strict=False))
+    spoken_of = {
+        M for M in reached if replace(enough, mix_rounds=M).bound(s) is not None
+    }
+    assert spoken_of == {M for M in reached if reached[M] <= rho}
+    assert enough.mix_rounds == min(spoken_of)
+    assert spoken_of != set(range(min(spoken_of), 200)), "more, but not all"

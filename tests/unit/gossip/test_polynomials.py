@@ -11,6 +11,7 @@ from pmgt_mpi.gossip import MIXINGS
 from pmgt_mpi.gossip.polynomials import (
     chebyshev,
     coefficients,
+    contraction,
     contractions,
     fastmix,
     fastmix_optimal,
@@ -97,3 +98,22 @@ def test_rounds_for_is_the_smallest_number_that_contracts(mixing) -> None:
 def test_a_contraction_out_of_reach_is_refused_in_a_sentence() -> None:
     with pytest.raises(UserError, match=r"no number of mixing rounds up to 100000"):
         rounds_for(plain, 1e-300, 1 - 1e-9, 0.0)
+
+
+@pytest.mark.parametrize("mixing", MEASURED)
+def test_the_contraction_of_a_number_of_rounds(mixing) -> None:
+    W = ring(9)
+    for M in (1, 2, 11):
+        P = polynomial_of(W, coefficients(mixing, M, *spectrum(W)))
+        rho = np.linalg.norm(P - 1 / 9, 2)
+        assert rho <= contraction(mixing, M, *spectrum(W)) * (1 + 1e-12)
+    reached = contractions(mixing, 0.9, 0.1)
+    assert [contraction(mixing, M, 0.9, 0.1) for M in (1, 2, 3)] == [
+        next(reached) for _ in range(3)
+    ]
+
+
+def test_more_rounds_can_contract_less() -> None:
+    """All agents connected, lazy weights: the spectrum is {1, 1/2}."""
+    rho = [contraction(fastmix, M, 0.5, 0.5) for M in (35, 36)]
+    assert rho == pytest.approx([4.4e-6, 9.6e-6], rel=0.01)
