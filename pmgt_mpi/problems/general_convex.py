@@ -7,8 +7,12 @@ follows from F_ε(x*_ε) ≤ F_ε(x*) is
 F(x*_ε) − F* ≤ (ε_f/2)(‖x*‖² − ‖x*_ε‖²),
 
 with ‖x*‖, which can be much larger: along a direction in which F is almost flat x*_ε
-stays short while x* is far. So here ε_f must meet the paper's equation and its
-conclusion, F(x*_ε) − F* ≤ ε/2. The other half of ε is left to the algorithm.
+stays short while x* is far. So here ε_f is at most what the paper's equation gives, and
+such that its conclusion F(x*_ε) − F* ≤ ε/2 is true. The other half of ε is left to the
+algorithm.
+
+A radius R that bounds the norm of some minimiser makes ε_f = min(ε, ε/R²) enough, as
+‖x*_ε‖ is at most that norm. If F(x*_ε) − F* > ε/2 nevertheless, there is no such one.
 """
 
 from __future__ import annotations
@@ -28,6 +32,9 @@ from pmgt_mpi.regularizers.base import Regularizer
 
 CLOSE = 1.01
 """ε_f is found to within one per cent from below: it is a choice, not a measurement."""
+
+SOLVED = 1e-12
+"""Relative residual of an x*_ε that is good enough to refuse a radius for."""
 
 
 class Accuracy(NamedTuple):
@@ -79,7 +86,7 @@ def strongly_convex(
         f_i, psi, all agents, and m n_i / N.
     constants, reference
         Of F, where they are known; ε_f is sought between what ‖reference.x‖ allows and
-        ε. With a radius neither is needed.
+        ε. With a radius neither is needed, and a radius is held against them.
     """
     sigma = regularizer.sigma + (constants.sigma if constants is not None else 0.0)
     if sigma > 0:
@@ -87,27 +94,36 @@ def strongly_convex(
             f"epsilon = {accuracy.epsilon:g} is for an F that is not strongly convex, "
             f"and sigma is {sigma:.3g} here; leave epsilon out"
         )
+    search = None
+    if constants is not None and reference is not None:
+        search = Search(problem, regularizer, collective, weight, constants, reference)
     if accuracy.radius is not None:
         epsilon_f = allowed(accuracy.epsilon, accuracy.radius)
-    elif constants is None or reference is None:
+        if epsilon_f == 0.0:
+            raise UserError(
+                f"radius = {accuracy.radius:g}: epsilon/radius² is 0 to the computer; "
+                "give a smaller radius, or leave it out: then eps_f is found here"
+            )
+        if search is not None:
+            search.check(accuracy.radius, epsilon_f, accuracy.epsilon)
+    elif search is None:
         raise UserError(
             f"epsilon = {accuracy.epsilon:g} needs the norm of a minimiser, and none "
             "is sought here (reference = false, or a problem without constants() and "
             "hessian()); give radius, a bound on ‖x*‖"
         )
     else:
-        search = Search(problem, regularizer, collective, weight, constants, reference)
         epsilon_f = search.largest(accuracy.epsilon)
     return plus_square(problem, epsilon_f), epsilon_f
 
 
 def allowed(epsilon: float, norm: float) -> float:
     """min(ε, ε/‖x‖²): with the norm of an x*, or a bound on it, it is enough."""
-    return epsilon / max(1.0, norm**2)
+    return epsilon / max(1.0, norm * norm)
 
 
 class Search(NamedTuple):
-    """The bisection for ε_f; every method is collective.
+    """The bisection for ε_f, and the test of one; every method is collective.
 
     Attributes
     ----------
@@ -140,8 +156,29 @@ class Search(NamedTuple):
                 high = middle
         return low
 
+    def check(self, radius: float, epsilon_f: float, epsilon: float) -> None:
+        """Refuse a radius that is less than the norm of every minimiser of F."""
+        found, gap = self.minimise(epsilon_f)
+        if gap > epsilon / 2 and found.residual <= SOLVED:
+            raise UserError(
+                f"radius = {radius:.3g}: no minimiser of F is so close to 0 (the one "
+                f"that was found has norm {np.linalg.norm(self.reference.x):.3g}), and "
+                f"with eps_f = {epsilon_f:.3g} from it F − F* would not fall below "
+                f"{gap:.3g}, which is more than epsilon/2 = {epsilon / 2:.3g}; give a "
+                "radius of at least the norm of a minimiser, or leave it out: then "
+                "eps_f is found here"
+            )
+
     def enough(self, epsilon_f: float, epsilon: float) -> bool:
         """Whether ε_f ≤ min(ε, ε/‖x*_ε‖²) and F(x*_ε) − F* ≤ ε/2."""
+        found, gap = self.minimise(epsilon_f)
+        norm = float(np.linalg.norm(found.x))
+        verdict = epsilon_f <= allowed(epsilon, norm) and gap <= epsilon / 2
+        # Another processor may round in another way; all must take the same branch.
+        return bool(self.collective.from_first(verdict))
+
+    def minimise(self, epsilon_f: float) -> tuple[Reference, float]:
+        """x*_ε, and F(x*_ε) − F*."""
         found = minimise(
             plus_square(self.problem, epsilon_f),
             self.regularizer,
@@ -158,7 +195,4 @@ class Search(NamedTuple):
             self.reference,
             found.x,
         )
-        norm = float(np.linalg.norm(found.x))
-        verdict = epsilon_f <= allowed(epsilon, norm) and gap <= epsilon / 2
-        # Another processor may round in another way; all must take the same branch.
-        return bool(self.collective.from_first(verdict))
+        return found, gap

@@ -110,7 +110,9 @@ def test_refusals(comm, together):
     strong = complaint(problem={"kind": "ridge", "l2": 0.5}, epsilon=0.1)
     blind = complaint(epsilon=0.1, reference=False)
     lonely = complaint(radius=0.1)
+    near = complaint(epsilon=1.0, radius=1.0)
     with together:
+        assert "radius = 1: no minimiser of F is so close to 0" in near
         assert "is for an F that is not strongly convex, and sigma is 0.5" in strong
         assert "give radius, a bound on ‖x*‖" in blind
         assert "add epsilon, or leave radius out" in lonely

@@ -116,6 +116,56 @@ def test_a_radius_is_taken_at_its_word():
     assert np.linalg.norm(reference.x) < 100
 
 
+def test_a_radius_below_every_minimiser_is_refused():
+    problem, accuracy = almost_flat(), Accuracy(1e-2, 10.0)
+    convex = problem.constants(alone())._replace(sigma=0.0)
+    given = accuracy, problem, NONE, alone(), 1.0
+    with pytest.raises(UserError) as told:
+        strongly_convex(*given, convex, minimiser(problem))
+    assert str(told.value) == (
+        "radius = 10: no minimiser of F is so close to 0 (the one that was found has "
+        "norm 1e+03), and with eps_f = 0.0001 from it F − F* would not fall below "
+        "0.49, which is more than epsilon/2 = 0.005; give a radius of at least the "
+        "norm of a minimiser, or leave it out: then eps_f is found here"
+    )
+    # Without a minimiser to hold it against it is taken at its word.
+    assert strongly_convex(*given, convex, None)[1] == pytest.approx(1e-4)
+
+
+@pytest.mark.parametrize("factor", [1.0, 1.5])
+def test_a_radius_that_some_minimiser_has_is_taken(factor):
+    """F = ½(x₁ + x₂ − 2)² is least on a line; the reference may lie anywhere on it."""
+    problem = least_squares(np.array([[1.0, 1.0]]), np.array([2.0]))
+    far = minimiser(problem)._replace(x=np.array([100.0, -98.0]))
+    constants = problem.constants(alone())
+    for epsilon in (1.0, 1e-6):
+        accuracy = Accuracy(epsilon, factor * float(np.sqrt(2)))
+        f, epsilon_f = strongly_convex(
+            accuracy, problem, NONE, alone(), 1.0, constants, far
+        )
+        assert epsilon_f == pytest.approx(epsilon / (2 * factor**2))
+        assert problem.value(minimiser(f).x) <= epsilon / 2
+
+
+def test_a_radius_that_leaves_no_term_is_refused():
+    problem = least_squares(*deficient())
+    with pytest.raises(UserError) as told:
+        choose(problem, Accuracy(0.1, 1e200))
+    assert str(told.value) == (
+        "radius = 1e+200: epsilon/radius² is 0 to the computer; give a smaller radius, "
+        "or leave it out: then eps_f is found here"
+    )
+
+
+def test_a_radius_too_small_that_keeps_the_promise_is_taken():
+    """F has fallen by more than it may already where the radius ends."""
+    problem = least_squares(*deficient(0.01))
+    reference = minimiser(problem)
+    radius = 0.99 * float(np.linalg.norm(reference.x))
+    (f, _), _ = choose(problem, Accuracy(1.0, radius))
+    assert problem.value(minimiser(f).x) - reference.objective <= 0.5
+
+
 @pytest.mark.parametrize(("l2", "psi"), [(0.25, NONE), (0.0, L2(strength=0.25))])
 def test_a_strongly_convex_F_is_refused(l2, psi):
     problem = least_squares(*deficient(), l2=l2)
