@@ -104,15 +104,16 @@ class Agent:
             problem.minibatch_grad(w, rows) - problem.minibatch_grad(w0, rows)
         )
 
-    def remember(self, x: Array) -> tuple[Array, Array]:
-        """φ_j = ∇f_ij(x) for every row j: the table of SAGA, and its mean.
+    def remember(self, x: Array) -> tuple[Array, Array, Array]:
+        """∇f_i(x), and φ_j = ∇f_ij(x) for every row j: SAGA's table, and its mean.
 
         What a table holds is the problem's affair (`gradient_table`); an algorithm
         keeps it, and the mean, in its state.
         """
         self.gradients += self._problem.rows
         self.gradients_paper += self._problem.rows
-        return self._table.fill(x)
+        gradient, table, mean = self._table.fill(x)
+        return self._weighted(gradient), table, mean
 
     def saga(
         self, x: Array, rows: Array, table: Array, mean: Array

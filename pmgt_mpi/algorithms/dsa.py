@@ -65,7 +65,7 @@ class DSA:
 
     def init(self, agent: Agent, x0: Array) -> State:
         """W̃ x^{−1} = x^0, v^{−1} = 0, and the gradients at x^0 are remembered."""
-        table, mean = agent.remember(x0)
+        _, table, mean = agent.remember(x0)
         return State(x=x0, Wt_x=x0, v=np.zeros_like(x0), table=table, mean=mean)
 
     def step(self, agent: Agent, k: State) -> State:

@@ -65,9 +65,8 @@ class GTSAGA:
     step_size: AutoStep = AUTO
 
     def init(self, agent: Agent, x0: Array) -> State:
-        """t = v = ∇f_i(x0), and the rows' gradients are remembered."""
-        g = agent.grad(x0)
-        table, mean = agent.remember(x0)
+        """t = v = ∇f_i(x0), of the rows' gradients that are remembered."""
+        g, table, mean = agent.remember(x0)
         return State(x=x0, t=g, v=g, table=table, mean=mean)
 
     def step(self, agent: Agent, k: State) -> State:

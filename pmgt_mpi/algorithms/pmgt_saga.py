@@ -69,9 +69,8 @@ class PMGTSAGA:
     mix_rounds: AutoMixRounds = SECTION
 
     def init(self, agent: Agent, x0: Array) -> State:
-        """v = ∇f_i(x0), s mixes it, and the rows' gradients are remembered."""
-        g = agent.grad(x0)
-        table, mean = agent.remember(x0)
+        """v = ∇f_i(x0), of the rows' gradients that are remembered; s mixes it."""
+        g, table, mean = agent.remember(x0)
         s = agent.mix(g, self.mix_rounds)
         return State(x=x0, s=s, v=g, table=table, mean=mean)
 

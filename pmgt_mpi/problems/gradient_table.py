@@ -29,8 +29,8 @@ class GradientTable(Protocol):
     numbers: int
     """Numbers that the table holds for one row."""
 
-    def fill(self, x: Array) -> tuple[Array, Array]:
-        """The table at x, and its mean φ̄."""
+    def fill(self, x: Array) -> tuple[Array, Array, Array]:
+        """∇f_i(x), the table at x, and its mean φ̄."""
         ...
 
     def update(
@@ -52,10 +52,11 @@ class SlopeTable:
     def __init__(self, problem: Any) -> None:
         self._problem = problem
 
-    def fill(self, x: Array) -> tuple[Array, Array]:
-        """φ' of every row at x, and the mean of φ' a."""
+    def fill(self, x: Array) -> tuple[Array, Array, Array]:
+        """∇f_i(x), φ' of every row at x, and the mean of φ' a."""
         slopes = self._problem.slopes(x)
-        return slopes, self._problem.combine(slopes)
+        mean = self._problem.combine(slopes)
+        return mean + self._problem.common_grad(x), slopes, mean
 
     def update(
         self, x: Array, rows: Array, table: Array, mean: Array
@@ -83,10 +84,11 @@ class VectorTable:
         self._problem = problem
         self.numbers = prod(problem.shape)
 
-    def fill(self, x: Array) -> tuple[Array, Array]:
-        """∇f_ij(x) for every row, and its mean."""
+    def fill(self, x: Array) -> tuple[Array, Array, Array]:
+        """∇f_i(x), which is the mean too, and ∇f_ij(x) for every row."""
         table = self._gradients(x, np.arange(self._problem.rows))
-        return table, table.mean(axis=0)
+        mean = table.mean(axis=0)
+        return mean, table, mean
 
     def update(
         self, x: Array, rows: Array, table: Array, mean: Array

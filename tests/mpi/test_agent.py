@@ -62,12 +62,13 @@ def test_a_coin_is_the_same_on_every_agent_and_an_own_coin_is_not(comm, together
 def test_remembered_gradients_are_counted_and_weighted(comm, together):
     case = Case(comm, "ridge", equal=False)
     agent, x = case.agent, np.ones(D)
-    table, mean = agent.remember(x)
+    g, table, mean = agent.remember(x)
     rows = agent._problem.rows
     estimate, _ = agent.saga(x, agent.minibatch(4), table, mean)
     with together:
         assert agent.gradients == agent.gradients_paper == rows + 4
-        np.testing.assert_allclose(estimate, agent.grad(x), rtol=1e-12)
+        np.testing.assert_allclose(g, agent.grad(x), rtol=1e-12)
+        np.testing.assert_allclose(estimate, g, rtol=1e-12)
 
 
 def test_arrays_that_gossip_together_share_a_message(comm, together):

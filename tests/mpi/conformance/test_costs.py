@@ -73,6 +73,18 @@ def test_every_step_costs_what_is_said(comm, together, name):
 
 
 @pytest.mark.parametrize("name", METHODS)
+def test_the_start_takes_no_gradient_twice(comm, together, name):
+    if not fits(name, comm.size):
+        return
+    case = Case(comm, "ridge", equal=False)
+    METHODS[name].init(case.agent, np.full(D, 0.3))
+    spent = case.agent.gradients, case.agent.gradients_paper
+    with together:
+        assert spent in [(0, 0), (case.agent._problem.rows,) * 2]
+    case.close()
+
+
+@pytest.mark.parametrize("name", METHODS)
 def test_one_agent_sends_nothing(comm, together, name):
     if comm.size > 1:
         return

@@ -35,7 +35,8 @@ class Hidden:
 def test_a_linear_model_needs_one_number_a_row(kind):
     table = gradient_table(problem_of(kind))
     assert isinstance(table, SlopeTable)
-    slopes, mean = table.fill(np.ones(D))
+    g, slopes, mean = table.fill(np.ones(D))
+    np.testing.assert_allclose(g, problem_of(kind).grad(np.ones(D)), rtol=1e-12)
     assert slopes.shape == (N,)
     assert mean.shape == (D,)
     assert table.numbers == 1
@@ -44,7 +45,9 @@ def test_a_linear_model_needs_one_number_a_row(kind):
 def test_any_other_problem_needs_a_vector():
     table = gradient_table(Hidden(problem_of("ridge")))
     assert isinstance(table, VectorTable)
-    assert table.fill(np.ones(D))[0].shape == (N, D)
+    g, vectors, _ = table.fill(np.ones(D))
+    np.testing.assert_allclose(g, problem_of("ridge").grad(np.ones(D)), rtol=1e-12)
+    assert vectors.shape == (N, D)
     assert table.numbers == D
 
 
@@ -60,7 +63,7 @@ def test_the_estimate_is_sagas_and_a_row_drawn_twice_is_stored_once(kind, hide):
         return whole if hide else whole - problem.common_grad(x)
 
     x = rng.normal(size=D)
-    entries, mean = table.fill(x)
+    _, entries, mean = table.fill(x)
     phi = np.array([row_gradient(j, x) for j in range(N)])
     for rows in ([3, 3, 7], [0, 1, 2, 3], [5], [7, 3, 7, 7, 9]):
         x = x + 0.1 * rng.normal(size=D)
@@ -94,11 +97,11 @@ def test_an_update_costs_the_batch_and_not_the_shard():
 
     watched = Watched(problem_of("ridge"))
     table = gradient_table(watched)
-    entries, mean = table.fill(np.ones(D))
+    _, entries, mean = table.fill(np.ones(D))
     watched.filled = True
     kept = entries
     table.update(np.zeros(D), np.array([1, 1, 2]), entries, mean)
     assert entries is kept
     assert (
-        entries != gradient_table(problem_of("ridge")).fill(np.ones(D))[0]
+        entries != gradient_table(problem_of("ridge")).fill(np.ones(D))[1]
     ).sum() == 2
