@@ -11,7 +11,7 @@ from pmgt_mpi.collective import Collective
 from pmgt_mpi.data.gaussian import falling
 from pmgt_mpi.data.shard import Shard
 from pmgt_mpi.errors import UserError
-from pmgt_mpi.options import NonNegative, Positive, Within
+from pmgt_mpi.options import PositiveStrength, Strength, Within
 from pmgt_mpi.problems.base import Constants
 from pmgt_mpi.problems.curvatures import curvatures
 from pmgt_mpi.problems.dense_rows import DenseRows
@@ -58,15 +58,15 @@ class IndefiniteQuadratic:
         shard: Shard,
         collective: Collective,
         *,
-        condition: Annotated[float, Within(ge=1)] = 100.0,
-        smoothness: Positive = 1.0,
-        l1: Positive = 10.0,
-        l2: Positive = 10.0,
-        spread: NonNegative = 1.0,
+        condition: Annotated[float, Within(ge=1, le=1e15)] = 100.0,
+        smoothness: PositiveStrength = 1.0,
+        l1: PositiveStrength = 10.0,
+        l2: PositiveStrength = 10.0,
+        spread: Strength = 1.0,
         seed: Annotated[int, Within(ge=0)] = 0,
     ) -> None:
         d = shard.columns
-        check(shard, condition, smoothness, l1)
+        check(shard, condition, smoothness, l1, l2)
         mean = smoothness * falling(d, condition, "geometric")
         self.shape = (d,)
         self.rows = shard.rows
@@ -144,7 +144,9 @@ class IndefiniteQuadratic:
         return reflected
 
 
-def check(shard: Shard, condition: float, smoothness: float, l1: float) -> None:
+def check(
+    shard: Shard, condition: float, smoothness: float, l1: float, l2: float
+) -> None:
     """Refuse what cannot be made."""
     if shard.sparse:
         raise UserError(
@@ -160,4 +162,13 @@ def check(shard: Shard, condition: float, smoothness: float, l1: float) -> None:
         raise UserError(
             f"[problem] condition = {condition:g}: with one column there is one "
             "curvature; use data of at least 2 columns, or condition = 1"
+        )
+    rows: Any = shard.A
+    rounding = float(np.finfo(rows.dtype).eps) * max(l1, l2)
+    if smoothness / condition <= rounding:
+        raise UserError(
+            f"[problem] condition = {condition:g}: the smallest curvature of the mean, "
+            f"smoothness/condition = {smoothness / condition:.3g}, is lost in the "
+            f"rounding ({rows.dtype}) of components curved by up to {max(l1, l2):g}; "
+            f"expected less than {smoothness / rounding:.2g}, or smaller l1 and l2"
         )

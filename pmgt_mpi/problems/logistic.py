@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from pmgt_mpi.collective import Collective
 from pmgt_mpi.data.shard import Shard
-from pmgt_mpi.options import NonNegative
+from pmgt_mpi.options import Strength
 from pmgt_mpi.problems.labels import signs_of
 from pmgt_mpi.problems.linear import LinearModel
 
@@ -37,7 +37,7 @@ class Logistic(LinearModel):
         shard: Shard,
         collective: Collective,
         *,
-        l2: NonNegative = 0.0,
+        l2: Strength = 0.0,
         positive: float | None = None,
     ) -> None:
         y = signs_of(shard, collective, "logistic", positive)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from pmgt_mpi.collective import Collective
 from pmgt_mpi.data.shard import Shard
 from pmgt_mpi.errors import UserError
-from pmgt_mpi.options import Positive, Within
+from pmgt_mpi.options import PositiveStrength, Within
 from pmgt_mpi.problems.quadratic import QuadraticModel
 
 Array = NDArray[Any]
@@ -46,7 +46,7 @@ class ShiftInvertPCA(QuadraticModel):
         shard: Shard,
         collective: Collective,
         *,
-        ratio: Positive = 2.0,
+        ratio: PositiveStrength = 2.0,
         b_seed: Annotated[int, Within(ge=0)] = 0,
     ) -> None:
         d = shard.columns
@@ -65,5 +65,12 @@ class ShiftInvertPCA(QuadraticModel):
                 "problem 'shift-invert-pca' needs an eigengap, and the two largest "
                 f"eigenvalues of the mean of a aᵀ are equal ({top.largest:.6g} and "
                 f"{top.second:.6g}); use other data, or another [data] scale"
+            )
+        rounding = d * float(np.finfo(float).eps) * top.largest
+        if gap / ratio <= rounding:
+            raise UserError(
+                f"[problem] ratio = {ratio:g}: the strong convexity (λ_1 − λ_2)/ratio ="
+                f" {gap / ratio:.3g} is lost in the rounding of λ_1 = "
+                f"{top.largest:.3g}; expected less than {gap / rounding:.2g}"
             )
         self.c = top.largest + gap / ratio

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from pmgt_mpi.collective import Collective
 from pmgt_mpi.data.shard import Shard
-from pmgt_mpi.options import NonNegative
+from pmgt_mpi.options import Strength
 from pmgt_mpi.problems.labels import labels_of
 from pmgt_mpi.problems.quadratic import QuadraticModel
 
@@ -28,6 +28,6 @@ class Ridge(QuadraticModel):
         shard: Shard,
         collective: Collective,  # noqa: ARG002
         *,
-        l2: NonNegative = 0.0,
+        l2: Strength = 0.0,
     ) -> None:
         super().__init__(shard, c=l2, y=labels_of(shard, "ridge"))

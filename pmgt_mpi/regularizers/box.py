@@ -10,9 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pmgt_mpi.errors import UserError
-from pmgt_mpi.options import NonNegative
+from pmgt_mpi.options import Strength
 
 Array = NDArray[Any]
+
+LARGEST = 1e15
+"""Size of a bound, whose square must be a number in float32 too."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,14 +35,23 @@ class Box:
 
     lower: float = -math.inf
     upper: float = math.inf
-    tolerance: NonNegative = 1e-6
+    tolerance: Strength = 1e-6
 
     def __post_init__(self) -> None:
-        if not self.lower <= self.upper:
-            raise UserError(
-                f"[regularizer] lower = {self.lower:g}, upper = {self.upper:g}: "
-                "expected lower ≤ upper; exchange them"
-            )
+        both = f"[regularizer] lower = {self.lower:g}, upper = {self.upper:g}"
+        if math.isnan(self.lower) or math.isnan(self.upper):
+            raise UserError(f"{both}: expected numbers, or inf for no bound")
+        for name, value, no_bound in (
+            ("lower", self.lower, -math.inf),
+            ("upper", self.upper, math.inf),
+        ):
+            if abs(value) > LARGEST and value != no_bound:
+                raise UserError(
+                    f"[regularizer] {name} = {value:g}: expected a number of at most "
+                    f"{LARGEST:g} in size; leave it out for no bound"
+                )
+        if self.lower > self.upper:
+            raise UserError(f"{both}: expected lower ≤ upper; exchange them")
 
     @property
     def sigma(self) -> float:
@@ -50,7 +62,9 @@ class Box:
         """0 in the box and within the tolerance around it, else ∞."""
         low = self.lower - self.tolerance * max(1.0, abs(self.lower))
         high = self.upper + self.tolerance * max(1.0, abs(self.upper))
-        return 0.0 if low <= x.min() and x.max() <= high else math.inf
+        # float(): in float32 the ends of a wide tolerance would be no numbers.
+        inside = low <= float(x.min()) and float(x.max()) <= high
+        return 0.0 if inside else math.inf
 
     def prox(self, z: Array, eta: float) -> Array:  # noqa: ARG002
         """Nearest point of the box."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pmgt_mpi.options import NonNegative
+from pmgt_mpi.options import Strength
 from pmgt_mpi.regularizers.shrinkage import Shrinkage
 
 
@@ -18,8 +18,8 @@ class ElasticNet(Shrinkage):
         Strength of the two parts.
     """
 
-    l1: NonNegative
-    l2: NonNegative
+    l1: Strength
+    l2: Strength
 
     def strengths(self) -> tuple[float, float]:
         """The two fields."""

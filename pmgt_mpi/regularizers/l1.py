@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pmgt_mpi.options import NonNegative
+from pmgt_mpi.options import Strength
 from pmgt_mpi.regularizers.shrinkage import Shrinkage
 
 
@@ -18,7 +18,7 @@ class L1(Shrinkage):
         Factor of the norm.
     """
 
-    strength: NonNegative
+    strength: Strength
 
     def strengths(self) -> tuple[float, float]:
         """l1 = strength, l2 = 0."""

@@ -186,6 +186,27 @@ def test_single_precision():
             "more than smoothness = 1",
         ),
         (
+            {"condition": 1e15},
+            "[problem] condition = 1e+15: the smallest curvature of the mean, "
+            "smoothness/condition = 1e-15, is lost in the rounding (float64) of "
+            "components curved by up to 10; expected less than 4.5e+14, or smaller "
+            "l1 and l2",
+        ),
+        (
+            {"condition": 1e6, "dtype": "float32"},
+            "[problem] condition = 1e+06: the smallest curvature of the mean, "
+            "smoothness/condition = 1e-06, is lost in the rounding (float32) of "
+            "components curved by up to 10; expected less than 8.4e+05, or smaller "
+            "l1 and l2",
+        ),
+        (
+            {"l2": 1e15},
+            "[problem] condition = 100: the smallest curvature of the mean, "
+            "smoothness/condition = 0.01, is lost in the rounding (float64) of "
+            "components curved by up to 1e+15; expected less than 4.5, or smaller "
+            "l1 and l2",
+        ),
+        (
             {"d": 1},
             "[problem] condition = 100: with one column there is one curvature; use "
             "data of at least 2 columns, or condition = 1",

@@ -61,6 +61,19 @@ def test_equal_eigenvalues_are_refused():
         pca(np.zeros((4, 2)))
 
 
+def test_a_strong_convexity_below_rounding_is_refused():
+    A = make_rows(60, 5)
+    with pytest.raises(UserError) as told:
+        pca(A, ratio=1e15)
+    top = np.linalg.eigvalsh(A.T @ A / 60)
+    gap = top[-1] - top[-2]
+    assert str(told.value) == (
+        f"[problem] ratio = 1e+15: the strong convexity (λ_1 − λ_2)/ratio = "
+        f"{gap / 1e15:.3g} is lost in the rounding of λ_1 = {top[-1]:.3g}; expected "
+        f"less than {gap / (5 * 2.0**-52 * top[-1]):.2g}"
+    )
+
+
 def test_one_column_is_refused():
     with pytest.raises(UserError) as told:
         pca(np.ones((4, 1)))

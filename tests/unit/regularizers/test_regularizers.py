@@ -207,8 +207,37 @@ def test_a_box_that_is_empty_is_refused():
     assert str(told.value) == (
         "[regularizer] lower = 2, upper = 1: expected lower ≤ upper; exchange them"
     )
-    with pytest.raises(UserError):
+    with pytest.raises(UserError) as told:
         Box(lower=math.nan)
+    assert str(told.value) == (
+        "[regularizer] lower = nan, upper = inf: expected numbers, or inf for no bound"
+    )
+
+
+@pytest.mark.parametrize("bounds", [
+    {"lower": 1e308}, {"upper": -1e308}, {"lower": -1e308, "upper": 1e308},
+    {"lower": 1e308, "upper": 1e308}, {"lower": math.inf}, {"upper": -math.inf},
+    {"lower": math.inf, "upper": math.inf},
+])  # fmt: skip
+def test_a_bound_out_of_reach_is_refused(bounds):
+    name, value = next(iter(bounds.items()))
+    with pytest.raises(UserError) as told:
+        Box(**bounds)
+    assert str(told.value) == (
+        f"[regularizer] {name} = {value:g}: expected a number of at most 1e+15 in size;"
+        " leave it out for no bound"
+    )
+
+
+def test_a_box_of_one_point_is_that_point():
+    box = Box(lower=1.0, upper=1.0)
+    assert box.prox(np.array([-3.0, 1.0, 7.0]), 0.1).tolist() == [1.0, 1.0, 1.0]
+    assert box.value(np.ones(3)) == 0.0
+
+
+def test_a_wide_tolerance_is_no_overflow_in_single_precision():
+    box = Box(lower=1.0, upper=1e15, tolerance=1e15)
+    assert box.value(np.zeros(3, np.float32)) == 0.0
 
 
 def test_strong_convexity():

@@ -354,3 +354,43 @@ def test_no_advice_that_would_not_help(changes, allow_plugins):
     text = complaint(allow_plugins, **changes)
     assert "'my:own'; valid: " in text
     assert "plugins" not in text
+
+
+HUGE = "expected less than or equal to 1000000000000000"
+
+
+@pytest.mark.parametrize(
+    ("section", "kind", "keys"),
+    [
+        ("problem", "ridge", {"l2": 1e308}),
+        ("problem", "logistic", {"l2": 1e308}),
+        ("problem", "shift-invert-pca", {"ratio": 1e308}),
+        ("problem", "indefinite-quadratic", {"condition": 1e308}),
+        ("problem", "indefinite-quadratic", {"smoothness": 1e308}),
+        ("problem", "indefinite-quadratic", {"l1": 1e308}),
+        ("problem", "indefinite-quadratic", {"l2": 1e308}),
+        ("problem", "indefinite-quadratic", {"spread": 1e308}),
+        ("regularizer", "l1", {"strength": 1e308}),
+        ("regularizer", "l2", {"strength": 1e308}),
+        ("regularizer", "elastic-net", {"l1": 1e308, "l2": 1.0}),
+        ("regularizer", "elastic-net", {"l2": 1e308, "l1": 1.0}),
+        ("regularizer", "box", {"tolerance": 1e308}),
+    ],
+)
+def test_strengths_whose_square_is_no_number(section, kind, keys):
+    key, value = next(iter(keys.items()))
+    text = complaint(**{section: {"kind": kind, **keys}})
+    assert text == f"[{section}] ({kind}) {key} = {value!r}: {HUGE}"
+
+
+@pytest.mark.parametrize(
+    ("kind", "key"),
+    [
+        ("shift-invert-pca", "ratio"),
+        ("indefinite-quadratic", "smoothness"),
+        ("indefinite-quadratic", "l2"),
+    ],
+)
+def test_strengths_too_near_to_zero_to_divide_by(kind, key):
+    text = complaint(problem={"kind": kind, key: 1e-308})
+    assert text.startswith(f"[problem] ({kind}) {key} = 1e-308: expected greater than")
