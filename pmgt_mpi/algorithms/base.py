@@ -15,6 +15,9 @@ from pmgt_mpi.problems.base import Constants
 
 Array = NDArray[Any]
 
+NO_CONVEXITY = 1e-30
+"""Part of L that sigma must exceed: less than that is 0 beside it."""
+
 
 class Setting(NamedTuple):
     """What parameters may depend on: the problem, the network and the budget.
@@ -62,11 +65,22 @@ class Setting(NamedTuple):
             )
         return self.constants
 
+    def needed_curvature(self, method: str, parameter: str, value: object) -> Constants:
+        """Give the constants of an f that is not flat: a step divides by L."""
+        constants = self.needed_constants(method, parameter, value)
+        if constants.L <= 0:
+            raise UserError(
+                f"{method}: {parameter} = '{value}' is made of L, which is 0 here: f "
+                f"is flat, as it is where all rows are zero; set {parameter} to a "
+                "number, or look at the data"
+            )
+        return constants
+
     def convexity(self, method: str, parameter: str, value: object) -> float:
         """sigma = sigma_f + sigma_psi, which must be positive."""
         constants = self.needed_constants(method, parameter, value)
         sigma = constants.sigma + self.sigma_psi
-        if sigma <= 0:
+        if sigma <= NO_CONVEXITY * constants.L:
             raise UserError(
                 f"{method}: {parameter} = '{value}' needs a strongly convex objective, "
                 f"and sigma is {sigma:.3g} here; add an l2 term to the problem or the "

@@ -17,7 +17,7 @@ def nids_step(method: str, wanted: float, setting: Setting) -> float:
     """
     if not isinstance(wanted, str):
         return wanted
-    alpha = 1 / setting.needed_constants(method, "step_size", wanted).L_local
+    alpha = 1 / setting.needed_curvature(method, "step_size", wanted).L_local
     return alpha if wanted == "theory" else min(alpha, setting.largest_steady_step())
 
 
@@ -31,7 +31,7 @@ def extra_step(method: str, wanted: float, setting: Setting) -> float:
     """
     if not isinstance(wanted, str):
         return wanted
-    L = setting.needed_constants(method, "step_size", wanted).L_local
+    L = setting.needed_curvature(method, "step_size", wanted).L_local
     bound = (1 + min(setting.lambda_min, 1)) / L
     if wanted == "theory":
         return bound / 2
@@ -82,7 +82,7 @@ def tracking_step(
     """
     if not isinstance(wanted, str):
         return wanted
-    c = setting.needed_constants(method, "step_size", wanted)
+    c = setting.needed_curvature(method, "step_size", wanted)
     alpha = 1 / c.L if b is None else resolve_step(method, wanted, setting, b)
     if setting.agents == 1:
         return alpha

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from math import ceil, sqrt
 
-from pmgt_mpi.algorithms.base import Setting
+from pmgt_mpi.algorithms.base import NO_CONVEXITY, Setting
 from pmgt_mpi.errors import UserError
 
 AUTO_CONTRACTION = 0.2
@@ -32,7 +32,7 @@ def resolve_step(method: str, wanted: float, setting: Setting, b: int) -> float:
     """
     if not isinstance(wanted, str):
         return wanted
-    c = setting.needed_constants(method, "step_size", wanted)
+    c = setting.needed_curvature(method, "step_size", wanted)
     t0 = ceil(setting.n / b)
     if wanted == "auto" and c.convex:
         return 1 / (2 * (c.L + 2 * c.l1 / b))
@@ -78,13 +78,20 @@ def resolve_rounds(
                 "mix_rounds as a number or 'auto'"
             )
         setting.require_psd(method, "mix_rounds")
-        return setting.rounds_for(theory_rho(setting))
-    if choice == "auto":
-        rho = AUTO_CONTRACTION
-        if setting.constants is not None:
-            coupling = eta * setting.constants.L_local
-            rho = min(rho, AUTO_COUPLING / coupling)
+        try:
+            rho = theory_rho(setting)
+        except ArithmeticError:
+            raise UserError(
+                f"{method}: the contraction that mix_rounds = 'theory' asks for cannot "
+                f"be computed with step_size = {eta:.3g}; give mix_rounds as a number "
+                "or 'auto', or another step_size or momentum"
+            ) from None
         return setting.rounds_for(rho)
+    if choice == "auto":
+        c = setting.constants
+        coupling = 0.0 if c is None else eta * c.L_local
+        free = AUTO_COUPLING / AUTO_CONTRACTION
+        return setting.rounds_for(AUTO_COUPLING / max(coupling, free))
     return int(choice)
 
 
@@ -97,7 +104,7 @@ def theory_J(method: str, setting: Setting, eta: float, b: int) -> float:
             f"{method}: mix_rounds = 'theory' needs step_size < 1/L = {1 / c.L:.3g}, "
             f"not {eta:.3g}; take a smaller step, or give mix_rounds as a number"
         )
-    if c.sigma <= 0:
+    if c.sigma <= NO_CONVEXITY * c.L:
         raise UserError(
             f"{method}: mix_rounds = 'theory' needs a strongly convex f, and sigma_f "
             f"is {c.sigma:.3g}; give mix_rounds as a number or 'auto'"

@@ -27,7 +27,7 @@ def as_in_theory(used: Any, setting: Setting, **exact: str) -> bool:
         limit = replace(used, step_size="theory").resolve(setting)
         rest = replace(used, **exact).resolve(setting)
         rho = used.theory_rho(setting)
-    except UserError:  # no theory without sigma > 0 and constants
+    except (UserError, ArithmeticError):  # no theory without sigma > 0 and constants
         return False
     return (
         setting.psd

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, Self
 
 from numpy.typing import NDArray
 
+from pmgt_mpi.errors import UserError
+
 Array = NDArray[Any]
+
+SMALLEST, LARGEST = 1e-100, 1e100
+"""Of a curvature, whose square and cube must be numbers."""
 
 
 class Constants(NamedTuple):
@@ -37,6 +42,22 @@ class Constants(NamedTuple):
     L_local: float
     mu_local: float = 0.0
     convex: bool = False
+
+    def checked(self) -> Self:
+        """Give them back, or refuse what nothing can be computed with."""
+        sizes = self.L, self.l1, self.l2, self.sigma, self.L_local, abs(self.mu_local)
+        lowest = SMALLEST if self.L > 0 else 0.0  # a flat f has L = 0
+        if not all(0 <= size <= LARGEST for size in sizes) or not (
+            lowest <= min(self.L, self.L_local)
+        ):
+            raise UserError(
+                f"the problem's constants are L = {self.L:.3g}, l1 = {self.l1:.3g}, "
+                f"l2 = {self.l2:.3g}, sigma = {self.sigma:.3g} and L_local = "
+                f"{self.L_local:.3g}: expected L and L_local between {SMALLEST:g} and "
+                f"{LARGEST:g} (or L = 0), and none negative or larger; scale the data, "
+                "or take other numbers in [problem]"
+            )
+        return self
 
 
 class Problem(Protocol):

@@ -184,4 +184,5 @@ def _constants(problem: Problem, collective: Collective) -> Constants | None:
     if not hasattr(problem, "constants"):
         return None
     constants: Constants = problem.constants(collective)
-    return constants
+    with collective.agreed():
+        return constants.checked()

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, replace
-from math import sqrt
+from contextlib import suppress
+from dataclasses import asdict, fields, replace
+from math import inf, sqrt
 
 import pytest
 
@@ -181,3 +182,47 @@ def test_a_batch_larger_than_the_smallest_shard(method):
         f"{NAMES[method]}: batch_size = 2991 is more than the 2990 rows of the smallest"
         " shard; take at most 2990, or fewer ranks"
     )
+
+
+@pytest.mark.parametrize("name", ALGORITHMS)
+@pytest.mark.parametrize("word", ["auto", "theory"])
+def test_a_flat_f_has_no_step_of_its_own(name, word):
+    algorithm = replace(METHODS[name], step_size=word)
+    flat = CONSTANTS._replace(L=0.0, l1=0.0, l2=0.0, sigma=0.0, L_local=0.0)
+    assert complaint(algorithm, constants=flat) == (
+        f"{name}: step_size = '{word}' is made of L, which is 0 here: f is flat, as it "
+        "is where all rows are zero; set step_size to a number, or look at the data"
+    )
+
+
+@pytest.mark.parametrize("name", ALGORITHMS)
+def test_rounds_of_a_flat_f_are_those_that_contract(name):
+    """`auto` divides by what a step turns disagreement into: here by nothing."""
+    flat = CONSTANTS._replace(L=0.0, l1=0.0, l2=0.0, sigma=0.0, L_local=0.0)
+    s = setting(constants=flat)
+    if not hasattr(METHODS[name], "mix_rounds"):
+        return
+    assert replace(METHODS[name], mix_rounds="auto").resolve(s).mix_rounds == ROUNDS
+    assert asked(s) == [0.2]
+
+
+EXTREME = [5e-324, 1e-200, 1e-99, 1e-14, 1e14, 1e99, 1e200, 1.7e308]
+
+
+@pytest.mark.parametrize("name", ALGORITHMS)
+@pytest.mark.parametrize("word", ["auto", "theory"])
+def test_whatever_the_numbers_there_are_parameters_or_a_sentence(name, word):
+    """Constants as `Constants.checked` lets them through, steps of any size."""
+    method = ALGORITHMS.load(name)
+    words = {"step_size", "momentum", "mix_rounds"} & {f.name for f in fields(method)}
+    for value in EXTREME:
+        for sigma in (0.0, 5e-324, 1e-150, 1e-40, min(value, 1.0) * 1e-14):
+            c = CONSTANTS._replace(
+                L=value, l1=value, l2=value, L_local=value, sigma=sigma,
+                mu_local=-1e-3 * value,
+            )  # fmt: skip
+            for given in ({}, {"step_size": 1e-99}, {"step_size": 1e99}):
+                chosen = method(**(dict.fromkeys(words, word) | given))
+                with suppress(UserError):
+                    used = chosen.resolve(setting(constants=c.checked()))
+                    assert all(0 < number < inf for number in asdict(used).values())
