@@ -21,7 +21,7 @@ PLAIN = -1
 
 
 class Traffic(NamedTuple):
-    """What one agent sent and received over one edge, or over all of them."""
+    """What one agent sent over one edge, or over all of them."""
 
     messages: int
     bytes: int
@@ -122,13 +122,12 @@ class Gossip:
         edge = self._edge()
         return Traffic(degree * edge.messages, degree * edge.bytes)
 
-    def edges(self) -> dict[int, tuple[Traffic, Traffic]]:
-        """For each neighbour what was sent to it and what was received from it."""
-        edge = self._edge()
-        return dict.fromkeys(self.neighbourhood.neighbours, (edge, edge))
+    def edges(self) -> dict[int, Traffic]:
+        """For each neighbour what was sent to it."""
+        return dict.fromkeys(self.neighbourhood.neighbours, self._edge())
 
     def _edge(self) -> Traffic:
-        # A round sends one message to every neighbour and waits for one from each.
+        # A round sends one message to every neighbour.
         exchanges = self._exchanges.values()
         return Traffic(self.rounds, sum(e.rounds * e.nbytes for e in exchanges))
 

@@ -291,10 +291,8 @@ def _bills(
             "neighbour": neighbour,
             "messages_sent": out.messages,
             "bytes_sent": out.bytes,
-            "messages_received": back.messages,
-            "bytes_received": back.bytes,
         }
-        for neighbour, (out, back) in gossip.edges().items()
+        for neighbour, out in gossip.edges().items()
     ]
     words = collective.gather_to_first((bill, edges))
     return [word[0] for word in words], [edge for word in words for edge in word[1]]
