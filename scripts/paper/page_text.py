@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from statistics import median
 
 from declared import Sweep
-from methods import FULL
+from methods import FULL, KATYUSHAX
 from moving_grid import SLACK
 from reproduced import DATA, Experiment
 from trial_grids import SIZE
@@ -68,6 +68,29 @@ def reading(experiments: Sequence[Experiment], weight: float) -> list[str]:
         "a minibatch difference, unless a",
         f"column says 2b. The weighted cost is gradients + {weight:g} × rounds; the "
         "paper does not tell its weight (`--weight`).",
+    ]
+
+
+def whole_batches(experiments: Sequence[Experiment]) -> list[str]:
+    """Say where PMGT-KatyushaX has become a method with full gradients."""
+    there = [
+        f"{DATA[one.data]} at r = {one.ratio}"
+        for one in experiments
+        for part in one.first.config["algorithm"]
+        if part["name"] == KATYUSHAX and part["batch_size"] == one.n
+    ]
+    if not there:
+        return []
+    return [
+        "",
+        f"On {' and '.join(there)} the best b of PMGT-KatyushaX is n: T is 0 in every "
+        "epoch, and",
+        "its one inner step starts where the full gradient was taken, so that every "
+        "minibatch difference is zero. What runs",
+        "there is an accelerated method with full gradients, and no seed changes "
+        "anything but its seconds. Two thirds of the 3n",
+        "gradients that an epoch counts with 2b, and half of the paper's 2n, are those "
+        "zero differences.",
     ]
 
 

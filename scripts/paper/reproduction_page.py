@@ -17,7 +17,7 @@ from claims import (
 )
 from declared import Sweep
 from figures import NAMES, Picture
-from page_text import choices, introduction, reading
+from page_text import choices, introduction, reading, whole_batches
 from reproduced import DATA, METHODS, Experiment
 from sweep_table import Row
 
@@ -46,7 +46,7 @@ def page(
     """The document; pictures lie in a folder beside it."""
     lines = [*introduction(experiments, sweep), "", "## The claims", ""]
     lines += [*reading(experiments, weight), "", *claim_table(experiments), ""]
-    lines += [*tally(experiments), ""]
+    lines += [*tally(experiments), *whole_batches(experiments), ""]
     lines += ["All costs of PMGT-KatyushaX over those of each other method:", ""]
     lines += [*ratio_table(experiments), "", "## The pictures"]
     lines += [*picture_lines(experiments, pictures, folder), ""]

@@ -8,7 +8,11 @@ import sys
 from pathlib import Path
 from types import ModuleType
 
+import numpy as np
 import pytest
+
+from pmgt_mpi.algorithms import ALGORITHMS
+from tests.unit.algorithms.test_methods import lone_agent
 
 SCRIPTS = Path(__file__).parents[2] / "scripts"
 
@@ -83,6 +87,57 @@ def test_verdict_and_spread_over_the_seeds(claims, own, rival, told, text):
     claim = claims.Claim("", 2, "", "rounds", ("nids",))
     assert claims.verdict(claim, experiment) == told
     assert claims.spread(claims.ratios(experiment, "nids", "rounds")) == text
+
+
+class Finished:
+    """An experiment of n = 30 of which the config is given."""
+
+    data, ratio, n = "synthetic", 300, 30
+
+    def __init__(self, batch_size: int | str) -> None:
+        algorithm = [
+            {"name": "pmgt-svrg", "batch_size": 30},
+            {"name": "pmgt-katyushax", "batch_size": batch_size},
+        ]
+        self.first = self
+        self.config = {"algorithm": algorithm}
+
+
+def test_a_batch_of_all_rows_is_said_to_be_a_method_of_full_gradients():
+    text = module("page_text").whole_batches
+    assert text([Finished(29), Finished("sqrt")]) == []
+    told = text([Finished(29), Finished(30)])
+    assert told[0] == ""
+    words = " ".join(told[1:])
+    assert words.startswith(
+        "On Synthetic ±1 data at r = 300 the best b of PMGT-KatyushaX is n: T is 0 in "
+        "every epoch, and"
+    )
+    page = (SCRIPTS.parent / "docs" / "reproduction.md").read_text()
+    assert "\n".join(told) in page, "the page has the words of its generator"
+
+
+def test_what_a_batch_of_all_rows_costs():
+    """The gradients of an epoch, and those of them that are differences of nothing."""
+    cost = ALGORITHMS.load("pmgt-katyushax").traits.cost
+    letters = {"n": 30, "b": 30, "T": 0}
+    assert eval(cost.gradients, letters) == 3 * 30
+    assert eval(cost.paper, letters) == 2 * 30
+    agent = lone_agent()
+    method = ALGORITHMS.load("pmgt-katyushax")(
+        batch_size=30, step_size=0.05, momentum=0.3, mix_rounds=2
+    )
+    state, taken, difference = method.init(agent, np.ones(6)), [], agent.grad_difference
+
+    def watched(*arguments):
+        taken.append(difference(*arguments))
+        return taken[-1]
+
+    agent.grad_difference = watched
+    for _ in range(5):
+        state = method.step(agent, state)
+    assert len(taken) == 5
+    assert not np.any(taken)
 
 
 def test_committed_configs_are_those_of_the_sweep_and_its_table():
