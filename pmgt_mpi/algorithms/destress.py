@@ -92,8 +92,8 @@ class DESTRESS:
 
     def init(self, agent: Agent, x0: Array) -> State:  # noqa: ARG002
         """s = ∇f_i(x^{−1}) = 0."""
-        nought = np.zeros_like(x0)
-        return State(x=x0, s=nought, grad_x=nought)
+        zero = np.zeros_like(x0)
+        return State(x=x0, s=zero, grad_x=zero)
 
     def step(self, agent: Agent, k: State) -> State:
         """One outer iteration."""

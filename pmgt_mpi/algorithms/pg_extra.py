@@ -63,9 +63,9 @@ class PGExtra:
     step_size: StepSize = AUTO
 
     def init(self, agent: Agent, x0: Array) -> State:  # noqa: ARG002
-        """Everything before x0 is nought, so that the first step is like any other."""
-        nought = np.zeros_like(x0)
-        return State(x=x0, h=nought, Wt_x=nought, grad_x=nought)
+        """Everything before x0 is zero, so that the first step is like any other."""
+        zero = np.zeros_like(x0)
+        return State(x=x0, h=zero, Wt_x=zero, grad_x=zero)
 
     def step(self, agent: Agent, k: State) -> State:
         """One iteration."""

@@ -47,7 +47,7 @@ class Gossip:
     seconds
         Spent here so far.
     entered
-        When the mix that runs began, and nought if none runs: for the watchdog, which
+        When the mix that runs began, and zero if none runs: for the watchdog, which
         looks on from another thread.
     """
 

@@ -28,7 +28,8 @@ class Box:
     Parameters
     ----------
     lower, upper
-        The bounds, the same for every coordinate; either may be infinite.
+        The bounds, the same for every coordinate; each of them may be infinite, else it
+        is at most 1e15 in size.
     tolerance
         How far outside still counts as inside, relative to max(1, |bound|).
     """
