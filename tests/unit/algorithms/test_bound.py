@@ -56,7 +56,13 @@ def test_a_smaller_step_and_more_rounds_are_within_the_theorem():
 
 @pytest.mark.parametrize(
     "changes",
-    [{"step_size": 1.01 * ETA}, {"mix_rounds": ROUNDS - 1}, {"momentum": 0.3}],
+    [
+        {"step_size": 1.01 * ETA},
+        {"mix_rounds": ROUNDS - 1},
+        {"momentum": 0.3},
+        {"momentum": 1e-100},
+        {"step_size": 1e-300},
+    ],
     ids=str,
 )
 def test_other_parameters_have_no_bound(changes):
