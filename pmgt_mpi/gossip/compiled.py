@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from ctypes import addressof
 from functools import partial
 from typing import Any
@@ -68,17 +68,17 @@ class CompiledExchange(Exchange):
                 self._requests += [
                     comm.Send_init(own, dest) for dest in self.neighbours
                 ]
-        handle = HANDLES[MPI._sizeof(MPI.Request)]
-        handles = [MPI._handleof(request) for request in self._requests]
-        self._handles = np.array(handles or [0] * (6 * degree), handle)
+        unused = [MPI.REQUEST_NULL] * (6 * degree)
+        self._handles = handles(self._requests or unused)
         self._statuses = np.zeros(2 * degree * MPI._sizeof(MPI.Status), np.uint8)
+        comm_handle, datatype = handles([comm, DATATYPES[self._own.dtype]])
         self._struct = ExchangeStruct(
             isend=function_address("MPI_Isend"),
             irecv=function_address("MPI_Irecv"),
             startall=function_address("MPI_Startall"),
             waitall=function_address("MPI_Waitall"),
-            comm=MPI._handleof(comm),
-            datatype=MPI._handleof(DATATYPES[self._own.dtype]),
+            comm=int(comm_handle),
+            datatype=int(datatype),
             size=size,
             stride=self._own.strides[0] // self._own.itemsize,
             degree=degree,
@@ -86,7 +86,7 @@ class CompiledExchange(Exchange):
             patient=self.nbytes <= EAGER,
             neighbours=address(self._ids),
             requests=address(self._handles),
-            request_bytes=handle.itemsize,
+            request_bytes=self._handles.itemsize,
             statuses=address(self._statuses),
             own=address(self._own),
             theirs=address(self._theirs),
@@ -135,6 +135,16 @@ def fitting(shape: tuple[int, ...], dtype: np.dtype[Any], x: Array) -> Array:
     plain: Array = np.empty(shape, dtype)
     plain[...] = x
     return plain
+
+
+def handles(objects: Sequence[Any]) -> Array:
+    """Give the handles of MPI's objects as C keeps them in an array.
+
+    mpi4py widens a handle that is an int, negative in MPICH for most of what a program
+    makes, to 64 bits without a sign: its lower half is the handle.
+    """
+    wide = np.array([MPI._handleof(one) for one in objects], np.uint64)
+    return wide.astype(HANDLES[MPI._sizeof(MPI.Request)])
 
 
 def function_address(name: str) -> int:
