@@ -29,7 +29,7 @@ class ExchangeStruct(ctypes.Structure):
         ("isend", Address),
         ("irecv", Address),
         ("startall", Address),
-        ("waitall", Address),
+        ("testall", Address),
         ("comm", ctypes.c_ssize_t),
         ("datatype", ctypes.c_ssize_t),
         ("size", ctypes.c_int64),

@@ -42,7 +42,7 @@ static inline char *NAME(requests)(const exchange_t *e, int now) {
 static inline int NAME(wait_sent)(const exchange_t *e, int now) {
     if (!e->patient) return 0;
     char *sends = NAME(requests)(e, now) + e->degree * e->request_bytes;
-    return e->waitall(e->degree, sends, e->statuses);
+    return wait_for(e, e->degree, sends);
 }
 
 /* Send own row `now` to all neighbours, and receive theirs; 0 or MPI's error. */
@@ -64,7 +64,7 @@ static int NAME(trade)(const exchange_t *e, int now) {
                              e->comm, requests + (degree + j) * e->request_bytes);
     }
     if (error) return error;
-    return e->waitall(e->patient ? degree : 2 * degree, requests, e->statuses);
+    return wait_for(e, e->patient ? degree : 2 * degree, requests);
 }
 
 /* All rounds of one mix, from own row 1 to `out`. In the first there is no x^{k-1} yet,

@@ -76,7 +76,7 @@ class CompiledExchange(Exchange):
             isend=function_address("MPI_Isend"),
             irecv=function_address("MPI_Irecv"),
             startall=function_address("MPI_Startall"),
-            waitall=function_address("MPI_Waitall"),
+            testall=function_address("MPI_Testall"),
             comm=int(comm_handle),
             datatype=int(datatype),
             size=size,

@@ -15,13 +15,13 @@ import pytest
 
 from tests import launcher
 
-REQUIREMENTS = (f"mpi4py=={version('mpi4py')}", "mpich>=5,<6")
+MPI4PY = f"mpi4py=={version('mpi4py')}"
 LIMIT = 90
 """Seconds for the installation."""
 
 
-def make_environment(folder: Path) -> Path:
-    """Make a virtual environment with MPICH in the folder, once; give it.
+def make_environment(folder: Path, mpich: str) -> Path:
+    """Make a virtual environment with this MPICH in the folder, once; give it.
 
     It has mpi4py and MPICH of its own, as mpi4py looks for MPI's library in its
     environment, and everything else from the environment of the tests. Skips the test
@@ -29,18 +29,18 @@ def make_environment(folder: Path) -> Path:
     """
     environment = folder / "environment"
     done = folder / "done"
-    wanted = "\n".join((*REQUIREMENTS, sys.executable, sys.version))
+    wanted = "\n".join((MPI4PY, mpich, sys.executable, sys.version))
     with (folder / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not done.exists() or done.read_text() != wanted:
             done.unlink(missing_ok=True)
             shutil.rmtree(environment, ignore_errors=True)
-            _install(environment)
+            _install(environment, mpich)
             done.write_text(wanted)
     return environment
 
 
-def _install(environment: Path) -> None:
+def _install(environment: Path, mpich: str) -> None:
     _run([sys.executable, "-m", "venv", "--without-pip", environment])
     python = environment / "bin" / "python"
     if find_spec("pip") is not None:
@@ -50,7 +50,7 @@ def _install(environment: Path) -> None:
         pip = [found, "pip", "install", "--python", python]
     else:
         pytest.skip("neither pip nor uv, to install MPICH")
-    _run([*pip, "--quiet", "--only-binary", ":all:", *REQUIREMENTS])
+    _run([*pip, "--quiet", "--only-binary", ":all:", MPI4PY, mpich])
     (own,) = environment.glob("lib/python*/site-packages")
     shared = (path for path in sys.path if path.endswith("-packages"))
     (own / "shared.pth").write_text("\n".join(shared))
