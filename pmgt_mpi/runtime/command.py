@@ -100,7 +100,7 @@ def _run(options: argparse.Namespace, world: Any, sentry: Sentry) -> int:
     meta: dict[str, Any] = {}
     if folder is not None:
         say(f"engine: {engine.name}" + (f", as {engine.why}" if engine.why else ""))
-        if warning := crowding(places):
+        if warning := crowding(places, MPI.get_vendor()):
             say(f"note: {warning}")
         if stage.epsilon_f is not None:
             say(

@@ -6,6 +6,7 @@ This module imports neither.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable
 from time import monotonic
 
@@ -13,6 +14,9 @@ STARTED = monotonic()
 """When this process began, or nearly: from here --max-seconds is counted."""
 
 BLAS_THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+
+HEAVY_YIELD = "MPIR_CVAR_ENABLE_HEAVY_YIELD"
+"""Lets MPICH sleep where it otherwise lets others run, or, before 5, should do so."""
 
 LAUNCHERS = (
     ("OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"),
@@ -31,7 +35,8 @@ def prepare() -> None:
     the config: it would look through all packages for them while every rank waits.
     """
     for name in BLAS_THREADS:
-        os.environ.setdefault(name, "1")
+        if not os.environ.get(name):  # to OpenBLAS nothing is all cores
+            os.environ[name] = "1"
     os.environ.setdefault("OMPI_MCA_mpi_yield_when_idle", "1")
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
 
@@ -39,12 +44,17 @@ def prepare() -> None:
 def launched() -> tuple[int, int]:
     """Size and rank of this process as the launcher tells them; (1, 0) without one."""
     for size, rank in LAUNCHERS:
-        if os.environ.get(size, "").isdigit():
-            return int(os.environ[size]), int(os.environ.get(rank, "0") or 0)
+        ranks = _number(os.environ.get(size, ""))
+        own = _number(os.environ.get(rank, "")) or 0
+        if ranks is not None and own < ranks:
+            return ranks, own
     return 1, 0
 
 
-def crowding(places: Iterable[tuple[str, frozenset[int]]]) -> str | None:
+def crowding(
+    places: Iterable[tuple[str, frozenset[int]]],
+    mpi: tuple[str, tuple[int, ...]] = ("", ()),
+) -> str | None:
     """Say on which host ranks times BLAS threads exceed the cores, if on any.
 
     Parameters
@@ -52,6 +62,8 @@ def crowding(places: Iterable[tuple[str, frozenset[int]]]) -> str | None:
     places
         For every rank its host and the cores that it may use there. A launcher may
         bind ranks to different cores: what counts is all of theirs together.
+    mpi
+        Name and version of the MPI library.
     """
     on_host: dict[str, list[frozenset[int]]] = {}
     for host, own in places:
@@ -61,15 +73,41 @@ def crowding(places: Iterable[tuple[str, frozenset[int]]]) -> str | None:
     for host, sets in on_host.items():
         ranks, cores = len(sets), len(frozenset().union(*sets))
         if ranks * threads > cores:
-            many = "" if threads == 1 else f" with {threads} BLAS threads each"
-            remedy = (
-                f"set {setting}=1"
-                if threads > 1 and ranks <= cores
-                else "seconds will be longer than with a core for each"
-            )
+            who, verb, each = f"{ranks} ranks", "share", " each"
+            if ranks == 1:
+                who, verb, each = "1 rank", "shares", ""
+            if threads > 1:
+                who += f" with {threads} BLAS threads{each}"
+            if ranks <= cores:
+                remedy = f"; set {setting}=1"
+            else:
+                remedy = _of_mpi(*mpi) or (
+                    "; seconds will be longer than with a core for each"
+                )
             plural = "core" if cores == 1 else "cores"
-            return f"{ranks} ranks{many} share {cores} {plural} on {host}; {remedy}"
+            return f"{who} {verb} {cores} {plural} on {host}{remedy}"
     return None
+
+
+def _of_mpi(vendor: str, version: tuple[int, ...]) -> str:
+    """What to do about an MPI that keeps the core while it waits, if it does.
+
+    The rank that is waited for may need that core; then every wait takes a time slice
+    of the system. The compiled rounds let others run themselves. MPICH can be told to
+    sleep from 4.1 on; this is left to the user, as it would slow MPICH 5 down.
+    """
+    if vendor != "MPICH" or version >= (5,):
+        return ""
+    remedy = "use Open MPI or MPICH 5"
+    if version >= (4, 1):
+        if os.environ.get(HEAVY_YIELD, "0") != "0":
+            return ""
+        remedy = f"set {HEAVY_YIELD}=1, or {remedy}"
+    return (
+        f", and {vendor} {version[0]}.{version[1]} keeps a core while it waits: every "
+        f"evaluation, and every round of the engine 'python', takes milliseconds; "
+        f"{remedy}"
+    )
 
 
 def usable_cores() -> frozenset[int]:
@@ -78,5 +116,11 @@ def usable_cores() -> frozenset[int]:
 
 
 def _threads(variable: str) -> int:
-    value = os.environ.get(variable, "1")
-    return int(value) if value.isdigit() else 1
+    """Threads that a variable asks for; of nested ones the first number, the outer."""
+    outer, _, _ = os.environ.get(variable, "1").partition(",")
+    return _number(outer.strip()) or 1
+
+
+def _number(text: str) -> int | None:
+    """A positive number, or zero, as launchers and users write it; else None."""
+    return int(text) if re.fullmatch("[0-9]{1,9}", text) else None

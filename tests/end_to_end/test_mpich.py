@@ -10,7 +10,7 @@ import pytest
 
 from tests.end_to_end.test_engines import needs_compiler
 from tests.support.mpich import make_environment, mpirun
-from tests.support.running import Left, run_config
+from tests.support.running import SMALL, Left, run_config
 
 COUNTS = ("name", "status", "step", "gradients", "rounds", "messages", "bytes")
 
@@ -112,3 +112,22 @@ def test_ranks_that_share_a_core_let_each_other_run(make):
     result = mpirun(make("4.3"), 4, args, timeout=100).expect(0)
     seconds = json.loads(result.stdout)
     assert seconds["compiled"] < seconds["python"] / 5, seconds
+
+
+ON_ONE_CORE = """
+import os, sys
+os.sched_setaffinity(0, [min(os.sched_getaffinity(0))])
+from pmgt_mpi.run import main
+sys.exit(main())
+"""
+
+
+def test_an_mpi_that_keeps_the_core_is_told(make, tmp_path):
+    (tmp_path / "config.toml").write_text(SMALL)
+    options = ["--config", "config.toml", "--set", "stop.steps=1"]
+    options += ["--set", "run.engine=python"]
+    env = {"PMGT_CACHE": str(tmp_path / "cache")}
+    args = ["-c", ON_ONE_CORE, *options]
+    result = mpirun(make("4.3"), 2, args, cwd=tmp_path, env=env).expect(0)
+    assert "note: 2 ranks share 1 core on " in result.stdout
+    assert "and MPICH 4.3 keeps a core while it waits" in result.stdout

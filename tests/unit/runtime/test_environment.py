@@ -13,6 +13,7 @@ from pmgt_mpi.runtime import environment
 from pmgt_mpi.runtime.command import check_world
 from pmgt_mpi.runtime.environment import (
     BLAS_THREADS,
+    HEAVY_YIELD,
     LAUNCHERS,
     crowding,
     launched,
@@ -29,7 +30,7 @@ NO_PLUGINS = "PYDANTIC_DISABLE_PLUGINS"
 def bare(monkeypatch):
     """No launcher, no BLAS threads; whatever a test sets is taken back."""
     launchers = (name for pair in LAUNCHERS for name in pair)
-    for name in (*BLAS_THREADS, YIELD, NO_PLUGINS, *launchers):
+    for name in (*BLAS_THREADS, HEAVY_YIELD, YIELD, NO_PLUGINS, *launchers):
         monkeypatch.setenv(name, "")
         monkeypatch.delenv(name)
 
@@ -39,6 +40,12 @@ def test_prepare_sets_one_thread_and_yielding_and_no_plugins():
     assert [os.environ[name] for name in BLAS_THREADS] == ["1", "1", "1"]
     assert os.environ[YIELD] == "1"
     assert os.environ[NO_PLUGINS] == "__all__"
+
+
+def test_a_number_of_threads_that_is_empty_is_none(monkeypatch):
+    monkeypatch.setenv("OMP_NUM_THREADS", "")
+    prepare()
+    assert os.environ["OMP_NUM_THREADS"] == "1"
 
 
 def test_prepare_leaves_what_the_user_has_set(monkeypatch):
@@ -67,6 +74,28 @@ def test_launched_by(monkeypatch, size, rank):
     assert launched() == (4, 3)
     monkeypatch.setenv(size, "many")
     assert launched() == (1, 0)
+
+
+@pytest.mark.parametrize("number", ["9" * 5000, "²", "", " 4", "-1", "0", "4x", "4.0"])
+@pytest.mark.parametrize(("size", "rank"), LAUNCHERS)
+def test_numbers_that_no_launcher_writes_are_not_read(monkeypatch, size, rank, number):
+    monkeypatch.setenv(size, number)
+    assert launched() == (1, 0)
+    monkeypatch.setenv(rank, "3")
+    assert launched() == (1, 0)
+    monkeypatch.setenv(size, "4")
+    monkeypatch.setenv(rank, number)
+    assert launched() == (4, 0)
+
+
+@pytest.mark.parametrize(("size", "rank"), LAUNCHERS)
+def test_a_rank_beyond_the_size_is_no_launcher_s(monkeypatch, size, rank):
+    monkeypatch.setenv(size, "4")
+    monkeypatch.setenv(rank, "4")
+    assert launched() == (1, 0)
+    monkeypatch.setenv("SLURM_NTASKS", "8")
+    monkeypatch.setenv("SLURM_PROCID", "7")
+    assert launched() == (8, 7)
 
 
 def test_mpirun_inside_a_batch_job_counts_before_the_batch_job(monkeypatch):
@@ -139,9 +168,49 @@ def test_crowding_is_told(monkeypatch, hosts, threads, text):
     assert crowding(places(*hosts)) == text
 
 
-def test_threads_that_are_no_number_count_as_one(monkeypatch):
-    monkeypatch.setenv("OMP_NUM_THREADS", "4,2")
+@pytest.mark.parametrize("value", ["many", "²", "9" * 5000, "0", "", ",2", "-4"])
+def test_threads_that_are_no_number_count_as_one(monkeypatch, value):
+    monkeypatch.setenv("OMP_NUM_THREADS", value)
     assert crowding(places(("a", {0}))) is None
+
+
+@pytest.mark.parametrize("value", ["2,4", " 2 , 4", "2"])
+def test_of_nested_threads_the_outer_ones_count(monkeypatch, value):
+    monkeypatch.setenv("OMP_NUM_THREADS", value)
+    assert crowding(places(("a", {0, 1}))) is None
+    told = crowding(places(("a", {0})))
+    assert told is not None
+    assert "1 rank with 2 BLAS threads shares 1 core on a; set OMP_NUM" in told
+
+
+@pytest.mark.parametrize(
+    ("vendor", "version", "heavy", "text"),
+    [
+        ("MPICH", (5, 0, 2), None, None),
+        ("Open MPI", (4, 1, 4), None, None),
+        ("Intel MPI", (2021, 18, 1), None, None),
+        ("MPICH", (4, 3, 2), "1", None),
+        ("MPICH", (4, 0, 2), "1", "use Open MPI or MPICH 5"),
+        ("MPICH", (4, 0, 2), None, "use Open MPI or MPICH 5"),
+        ("MPICH", (3, 4, 3), None, "use Open MPI or MPICH 5"),
+        ("MPICH", (4, 1, 0), None, "set MPIR_CVAR_ENABLE_HEAVY_YIELD=1"),
+        ("MPICH", (4, 3, 2), "0", "set MPIR_CVAR_ENABLE_HEAVY_YIELD=1"),
+    ],
+)
+def test_an_mpi_that_keeps_the_core_is_told(monkeypatch, vendor, version, heavy, text):
+    if heavy is not None:
+        monkeypatch.setenv(HEAVY_YIELD, heavy)
+    crowded = places(("a", {0}), ("a", {0}))
+    plain, told = crowding(crowded), crowding(crowded, (vendor, version))
+    assert crowding(places(("a", {0})), (vendor, version)) is None
+    if text is None:
+        assert told == plain
+    else:
+        number = ".".join(map(str, version[:2]))
+        begin = f"2 ranks share 1 core on a, and {vendor} {number} keeps a core while"
+        assert told is not None
+        assert told.startswith(begin)
+        assert text in told
 
 
 def test_the_cores_of_this_process():
