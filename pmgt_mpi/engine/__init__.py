@@ -3,7 +3,12 @@
 It is optional. Where it cannot be had, Python and numpy do the same work.
 """
 
+from stat import S_IWGRP, S_IWOTH
+
 from pmgt_mpi.errors import UserError
+
+OTHERS_WRITE = S_IWGRP | S_IWOTH
+"""What nobody but the user may do to a file whose code is run, and to its folder."""
 
 
 class BuildError(UserError):

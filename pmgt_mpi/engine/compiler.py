@@ -13,7 +13,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from pmgt_mpi.cache import cache_folder, replacing
-from pmgt_mpi.engine import BuildError
+from pmgt_mpi.engine import OTHERS_WRITE, BuildError
 
 HERE = Path(__file__).parent
 SOURCES = ("kernels.c", "abi.h", "rounds.h", "rows.h")
@@ -21,6 +21,9 @@ COMPILERS = ("cc", "gcc", "clang")
 
 FLAGS = ("-O3", "-std=gnu11", "-fPIC", "-shared")
 OWN_PROCESSOR = "-march=native"
+
+SEAL = 16
+"""Bytes of the digest at the end of an object."""
 
 LIMIT = 300
 """Seconds for one compilation."""
@@ -43,23 +46,48 @@ def object_path() -> Path:
 def build(path: Path) -> None:
     """Compile the engine to `path`, unless it is there; several jobs may do so at once.
 
+    An object that is not as it was written is made again: to load a part of one kills
+    the process. Nobody else may write the object or its folder, whatever the umask.
     Raises `BuildError` where there is no compiler, or it fails, or the folder cannot
     be written.
     """
-    if path.exists():
-        return
-    compiler = find_compiler()
     try:
-        with replacing(path) as temporary:
-            _compile(compiler, temporary)
+        if not _is_whole(path):
+            compiler = find_compiler()
+            with replacing(path) as temporary:
+                _compile(compiler, temporary)
+                _seal(temporary)
+        folder = path.parent.stat()
+        if folder.st_uid == os.getuid() and folder.st_mode & OTHERS_WRITE:
+            path.parent.chmod(folder.st_mode & ~OTHERS_WRITE)
     except OSError as error:
         raise BuildError(f"cannot write {path}: {error.strerror}") from None
 
 
+def _seal(path: Path) -> None:
+    """Put a digest behind an object, where nobody who loads it looks."""
+    seal = hashlib.blake2b(path.read_bytes(), digest_size=SEAL).digest()
+    with path.open("ab") as file:
+        file.write(seal)
+    path.chmod(0o700)
+
+
+def _is_whole(path: Path) -> bool:
+    """Whether a file is there and ends with the digest of what is before."""
+    try:
+        data = path.read_bytes()
+    except OSError:
+        return False
+    return hashlib.blake2b(data[:-SEAL], digest_size=SEAL).digest() == data[-SEAL:]
+
+
 def find_compiler() -> list[str]:
     """The command of a C compiler: CC, a usual name, or the wheel of zig."""
-    if named := os.environ.get("CC"):
-        return shlex.split(named)
+    if named := os.environ.get("CC", "").strip():
+        try:
+            return shlex.split(named)
+        except ValueError as error:
+            raise BuildError(f'CC is "{named}", which is no command: {error}') from None
     for name in COMPILERS:
         if found := shutil.which(name):
             return [found]
@@ -82,6 +110,8 @@ def _compile(compiler: list[str], target: Path) -> None:
     said = _complaint([*compiler, *FLAGS, OWN_PROCESSOR, *end])
     if "march" in said:
         said = _complaint([*compiler, *FLAGS, *end])
+    if not said and not target.exists():
+        said = "it wrote no file"
     if said:
         lines = said.splitlines()
         errors = [line for line in lines if "error:" in line]
@@ -95,14 +125,23 @@ def _complaint(command: list[str]) -> str:
 
     try:
         done = subprocess.run(
-            command, capture_output=True, text=True, timeout=LIMIT, check=False
+            command,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=LIMIT,
+            check=False,
         )
-    except (OSError, subprocess.TimeoutExpired) as error:
+    except subprocess.TimeoutExpired:
+        return f"not done after {LIMIT} s"
+    except OSError as error:
         return str(error)
     if done.returncode == 0:
         return ""
     if done.returncode < 0:
-        return f"killed by {signal.Signals(-done.returncode).name}"
+        number = -done.returncode
+        names = {known.value: known.name for known in signal.Signals}
+        return f"killed by {names.get(number, f'signal {number}')}"
     return done.stderr.strip() or f"exit code {done.returncode}"
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from pmgt_mpi.engine import BuildError
+from pmgt_mpi.engine import OTHERS_WRITE, BuildError
 from pmgt_mpi.engine.abi import check_layout, function_of_python, python_struct
 
 SUFFIXES = {np.dtype(np.float64): "double", np.dtype(np.float32): "float"}
@@ -80,18 +80,30 @@ class Library:
     Parameters
     ----------
     path
-        The file; it must be the user's own, as its code is run.
+        The file. Its code is run, so nobody but the user may write it, or put another
+        in its place.
     """
 
     def __init__(self, path: Path) -> None:
         check_layout()
         try:
-            if path.stat().st_uid != os.getuid():
-                raise BuildError(f"{path} belongs to another user; remove it")
+            for own in (path, path.parent):
+                seen = own.stat()
+                if seen.st_uid != os.getuid():
+                    raise BuildError(
+                        f"{own} belongs to another user; name a folder of your own in "
+                        "PMGT_CACHE"
+                    )
+                if seen.st_mode & OTHERS_WRITE:
+                    raise BuildError(
+                        f"{own} may be written by other users, and its code would be "
+                        f"run; chmod go-w {own}"
+                    )
             self._library = ctypes.CDLL(str(path))
-        except OSError as error:
+            attach = self._library.attach
+        except (OSError, AttributeError) as error:
             raise BuildError(f"cannot load {path}: {error}; remove it") from None
-        self._library.attach(ctypes.byref(python_struct()))
+        attach(ctypes.byref(python_struct()))
 
     def function(
         self, name: str, dtype: np.dtype[Any], struct: ctypes.Structure, *kept: Any

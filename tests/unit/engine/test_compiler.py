@@ -45,6 +45,76 @@ def test_it_is_built_loaded_and_not_built_again(monkeypatch):
     assert [p.name for p in path.parent.iterdir()] == [path.name]
 
 
+def build_and_load() -> subprocess.CompletedProcess[str]:
+    """In a process of its own, which an object that is not whole may kill."""
+    program = (
+        "from pmgt_mpi.engine.compiler import build, object_path\n"
+        "from pmgt_mpi.engine.library import Library\n"
+        "build(object_path()); Library(object_path())"
+    )
+    command = [sys.executable, "-c", program]
+    return subprocess.run(
+        command, capture_output=True, text=True, timeout=60, check=False
+    )
+
+
+@needs_compiler
+@pytest.mark.parametrize("damage", ["short", "empty", "foreign", "changed", "folder"])
+def test_an_object_that_is_not_as_it_was_written_is_built_again(damage):
+    path = object_path()
+    build(path)
+    whole = path.read_bytes()
+    path.unlink()  # whatever has loaded it keeps it
+    if damage == "short":
+        path.write_bytes(whole[: len(whole) // 2])
+    elif damage == "empty":
+        path.write_bytes(b"")
+    elif damage == "foreign":
+        shutil.copy(sys.modules["_ctypes"].__file__, path)
+    elif damage == "changed":
+        middle = len(whole) // 2
+        path.write_bytes(whole[:middle] + b"\0\1\2\3" + whole[middle + 4 :])
+    else:
+        path.mkdir()
+    done = build_and_load()
+    if damage == "folder":
+        assert "BuildError: cannot write " in done.stderr
+    else:
+        assert (done.returncode, done.stderr) == (0, "")
+        assert len(path.read_bytes()) == len(whole)
+
+
+@needs_compiler
+def test_what_others_may_write_is_not_run():
+    path = object_path()
+    old = os.umask(0o002)
+    try:
+        build(path)
+    finally:
+        os.umask(old)
+    Library(path)
+    for writable in (path, path.parent):
+        mode = writable.stat().st_mode
+        writable.chmod(mode | 0o020)
+        with pytest.raises(BuildError, match=f"{writable} .*; chmod go-w {writable}$"):
+            Library(path)
+        writable.chmod(mode)
+    Library(path)
+
+
+@needs_compiler
+def test_a_folder_that_others_may_write_is_closed_to_them():
+    """As an earlier release made it where the user's umask is 002."""
+    path = object_path()
+    path.parent.mkdir(parents=True, mode=0o777)
+    path.parent.chmod(0o775)
+    build(path)
+    Library(path)
+    path.parent.chmod(0o775)
+    build(path)
+    Library(path)
+
+
 @needs_compiler
 def test_processes_may_build_at_the_same_time():
     program = (
@@ -138,6 +208,61 @@ def test_a_folder_that_cannot_be_made(tmp_path, monkeypatch):
     monkeypatch.setenv("CC", "true")
     with pytest.raises(BuildError, match=r"cannot write .*/file/engine/.*\.so: Not a"):
         build(object_path())
+
+
+def test_a_cache_folder_with_too_long_a_name(monkeypatch):
+    monkeypatch.setenv("PMGT_CACHE", "/tmp/" + 300 * "x")
+    monkeypatch.setenv("CC", "true")
+    with pytest.raises(BuildError, match=r"cannot write .*: File name too long"):
+        build(object_path())
+
+
+def test_a_compiler_that_writes_nothing(monkeypatch):
+    monkeypatch.setenv("CC", "true")
+    with pytest.raises(BuildError, match="the C compiler true fails: it wrote no"):
+        build(object_path())
+
+
+def test_a_compiler_that_is_no_command(monkeypatch):
+    monkeypatch.setenv("CC", "gcc 'a")
+    with pytest.raises(BuildError, match=r"CC is \"gcc 'a\", which is no command: No"):
+        build(object_path())
+    monkeypatch.setenv("CC", " ")
+    usual = find_compiler()
+    monkeypatch.delenv("CC")
+    assert find_compiler() == usual
+
+
+def test_what_a_compiler_says_in_another_encoding_is_told(tmp_path, monkeypatch):
+    text = "printf 'error: \\377nicht gefunden\\n' >&2; exit 1"
+    monkeypatch.setenv("CC", script(tmp_path / "cc", text))
+    with pytest.raises(BuildError, match=r"error: .nicht gefunden"):
+        build(object_path())
+
+
+def test_a_compiler_that_hangs_is_asked_once(tmp_path, monkeypatch):
+    """The words of the time limit hold the command, and with it the option."""
+    log = tmp_path / "log"
+    text = f"echo run >> {log}; exec sleep 30"
+    monkeypatch.setenv("CC", script(tmp_path / "cc", text))
+    monkeypatch.setattr(compiler, "LIMIT", 0.5)
+    with pytest.raises(BuildError, match=r"cc fails: not done after 0.5 s$"):
+        build(object_path())
+    assert log.read_text() == "run\n"
+
+
+def test_a_compiler_that_is_killed_by_a_signal_without_a_name(tmp_path, monkeypatch):
+    monkeypatch.setenv("CC", script(tmp_path / "cc", "kill -40 $$"))
+    with pytest.raises(BuildError, match=r"fails: killed by signal 40$"):
+        build(object_path())
+
+
+def test_a_library_of_something_else(tmp_path):
+    foreign = tmp_path / "foreign.so"
+    shutil.copy(sys.modules["_ctypes"].__file__, foreign)
+    foreign.chmod(0o755)
+    with pytest.raises(BuildError, match=r"cannot load .*attach.*; remove it"):
+        Library(foreign)
 
 
 def test_a_file_that_is_no_library_or_not_ones_own(tmp_path, monkeypatch):
