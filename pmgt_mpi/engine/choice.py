@@ -71,12 +71,18 @@ def choose_engine(collective: Collective, asked: Asked) -> Engine:
     The object is built by agent 0, then by the first agent of every host that still
     does not see it, and only then loaded by all: no two agents of a host compile.
     """
+    agent = collective.agent
+    words, hosts = zip(*collective.gather((asked, platform.node())), strict=True)
+    for other, word in enumerate(words):
+        if word != words[0]:
+            raise AgreedError(
+                f"agents ask for different engines: agent 0 for '{words[0]}', agent "
+                f"{other} for '{word}'; expected the same of all"
+            )
     if asked not in _NAMES:
-        raise AgreedError(f"unknown engine '{asked}'; {nearest(asked, _NAMES)}")
+        raise AgreedError(f"unknown engine '{asked}'; {nearest(str(asked), _NAMES)}")
     if asked == "python":
         return PYTHON
-    agent = collective.agent
-    hosts = collective.gather(platform.node())
     first = hosts.index(hosts[agent])
 
     def make() -> Any:

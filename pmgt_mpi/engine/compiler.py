@@ -37,7 +37,10 @@ def object_path() -> Path:
     """
     digest = hashlib.blake2b(digest_size=16)
     for name in SOURCES:
-        digest.update((HERE / name).read_bytes())
+        try:
+            digest.update((HERE / name).read_bytes())
+        except OSError as error:
+            raise BuildError(f"cannot read {HERE / name}: {error.strerror}") from None
     for word in (*FLAGS, OWN_PROCESSOR, os.environ.get("CC", ""), _processor()):
         digest.update(word.encode() + b"\0")
     return cache_folder() / "engine" / f"{digest.hexdigest()}.so"
