@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable
 from pathlib import Path
 from typing import Any
-from xml.etree.ElementTree import ParseError
 
 import networkx as nx
 
 from pmgt_mpi.errors import UserError
+from pmgt_mpi.graphs.graphml import read_graphml
 from pmgt_mpi.graphs.spectrum import Matrix
-from pmgt_mpi.graphs.textfile import text_lines, unreadable
+from pmgt_mpi.graphs.textfile import shortened, text_lines
 
 
 def read_graph(path: Path) -> nx.Graph:
@@ -23,25 +23,7 @@ def read_graph(path: Path) -> nx.Graph:
     agents as `simple_graph` says.
     """
     graphml = path.suffix.lower() in {".graphml", ".xml"}
-    return simple_graph(
-        _read_graphml(path) if graphml else _read_edges(path), str(path)
-    )
-
-
-def _read_graphml(path: Path) -> nx.Graph:
-    try:
-        return nx.read_graphml(path)
-    except OSError as error:
-        raise unreadable(path, error) from error
-    except ParseError as error:
-        raise UserError(
-            f"{path}: not well-formed XML ({error}); expected a GraphML file"
-        ) from error
-    except (nx.NetworkXException, KeyError, ValueError, TypeError) as error:
-        raise UserError(
-            f"{path}: not a GraphML graph ({error}); write it with "
-            "networkx.write_graphml, or give an edge list"
-        ) from error
+    return simple_graph(read_graphml(path) if graphml else _read_edges(path), str(path))
 
 
 def _read_edges(path: Path) -> nx.Graph:
@@ -53,7 +35,7 @@ def _read_edges(path: Path) -> nx.Graph:
         if len(names) == 1:
             raise UserError(
                 f"{path}: line {number}: expected two node names, found only "
-                f"'{names[0]}'; write one edge a line, such as '0 1'"
+                f"'{shortened(names[0])}'; write one edge a line, such as '0 1'"
             )
         if names[0] == names[1]:
             raise _self_loop(f"{path}: line {number}", names[0])
@@ -97,8 +79,8 @@ def support(W: Matrix) -> nx.Graph:
 
 def _self_loop(where: str, node: Hashable) -> UserError:
     return UserError(
-        f"{where}: edge from '{node}' to itself; remove it, as an agent's own weight "
-        "W_ii comes from `weights`"
+        f"{where}: edge from '{shortened(node)}' to itself; remove it, as an agent's "
+        "own weight W_ii comes from `weights`"
     )
 
 
@@ -106,7 +88,7 @@ def _sorted(names: Iterable[Any]) -> list[Any]:
     names = list(names)
     try:
         number = {name: int(name) for name in names}
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):  # the last for infinity
         number = {}
     if len(set(number.values())) == len(names):  # '1' and '01' are two names
         return sorted(names, key=number.__getitem__)
@@ -133,7 +115,7 @@ def _check_connected(graph: nx.Graph, where: str) -> None:
 
 
 def _shortened(part: list[Hashable]) -> str:
-    names = [str(name) for name in part]
+    names = [shortened(name, 30) for name in part]
     if len(names) > 8:
         names = [*names[:6], f"… ({len(names)} nodes)"]
     return "{" + ", ".join(names) + "}"

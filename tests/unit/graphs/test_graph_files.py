@@ -124,6 +124,99 @@ def test_wrong_graphml_is_refused(tmp_path: Path) -> None:
     assert "cannot be read: No such file" in refusal(path)
 
 
+GRAPHML = """<?xml version="1.0" encoding="{encoding}"?>
+{before}<graphml xmlns="http://graphml.graphdrawing.org/xmlns">
+<key id="d0" for="node" attr.name="weight" attr.type="long"/>
+<key id="d0" for="edge" attr.name="{text}" attr.type="{text}"/>
+<graph edgedefault="undirected">
+<node id="0"><data key="d0">{text}</data></node><node id="1"/>
+<edge source="0" target="1"{edge}/>{more}</graph></graphml>
+"""
+
+
+def graphml(folder: Path, **changes: str) -> Path:
+    usual = {"encoding": "utf-8", "before": "", "text": "", "edge": "", "more": ""}
+    return written(folder, GRAPHML.format(**{**usual, **changes}), "g.graphml")
+
+
+@pytest.mark.parametrize(
+    "encoding", ["utf-nan8", "rot13", "hex", "utf-7", "undefined", "idna", "big5"]
+)
+def test_an_encoding_that_cannot_be_read_is_refused(
+    tmp_path: Path, encoding: str
+) -> None:
+    path = graphml(tmp_path, encoding=encoding)
+    assert refusal(path).startswith(f"{path}: cannot be decoded (")
+    assert refusal(path).endswith("); save it as UTF-8")
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "US-ASCII", "ISO-8859-1", "cp1252"])
+def test_other_encodings_are_read(tmp_path: Path, encoding: str) -> None:
+    assert edges(read_graph(graphml(tmp_path, encoding=encoding))) == {(0, 1)}
+
+
+def test_attributes_of_nodes_and_edges_are_passed_over(tmp_path: Path) -> None:
+    for text in ("", "9" * 5000, "nothing that is a number"):
+        assert edges(read_graph(graphml(tmp_path, text=text))) == {(0, 1)}
+
+
+def test_depth_does_not_matter(tmp_path: Path) -> None:
+    deep = "<a>" * 200_000 + "</a>" * 200_000
+    assert edges(read_graph(graphml(tmp_path, more=deep))) == {(0, 1)}
+
+
+LAUGHS = "<!DOCTYPE graphml [\n<!ENTITY a0 'ha'>\n" + "\n".join(
+    f"<!ENTITY a{k} '{f'&a{k - 1};' * 10}'>" for k in range(1, 12)
+)
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        (
+            {"before": f"{LAUGHS}]>", "text": "&a11;"},
+            "it declares the entity 'a0'",
+        ),
+        ({"more": '<node id="0"/>'}, "it has the node '0' twice"),
+        ({"more": "<node/>"}, "it has <node> without id"),
+        ({"more": '<edge source="0"/>'}, "it has <edge> without source and target"),
+        ({"more": "<hyperedge/>"}, "it has <hyperedge> where none can be"),
+        (
+            {"more": '<node id="2"><graph/></node>'},
+            "it has a second graph, or one inside of a node",
+        ),
+    ],
+)
+def test_what_no_simple_graph_has_is_refused(
+    tmp_path: Path, changes: dict[str, str], said: str
+) -> None:
+    path = graphml(tmp_path, **changes)
+    assert refusal(path) == (
+        f"{path}: not a GraphML graph ({said}); write it with networkx.write_graphml, "
+        "or give an edge list"
+    )
+    path = written(tmp_path, "<graphml/>", "empty.graphml")
+    assert "not a GraphML graph (it has no graph)" in refusal(path)
+
+
+def test_a_directed_edge_is_refused(tmp_path: Path) -> None:
+    assert "is directed" in refusal(graphml(tmp_path, edge=' directed="true"'))
+
+
+def test_what_a_file_says_is_shortened(tmp_path: Path) -> None:
+    digits = "9" * 5000
+    for text in (digits, f"{digits} {digits}", f"0 1\n{digits} 2"):
+        assert len(refusal(written(tmp_path, text))) < 500
+    names = f"{digits} 1\n{digits} 0"
+    assert edges(read_graph(written(tmp_path, names))) == {(1, 2), (0, 2)}
+    with pytest.raises(UserError, match="is not connected"):
+        simple_graph(nx.Graph([(0.5, 1), (float("inf"), 2)]), "G")
+
+
+def test_a_byte_order_mark_is_no_part_of_a_name(tmp_path: Path) -> None:
+    assert list(read_graph(written(tmp_path, "\ufeff0 1\n1 2\n2 0\n"))) == [0, 1, 2]
+
+
 def test_a_disconnected_graph_is_refused_naming_its_parts(tmp_path: Path) -> None:
     path = written(tmp_path, "0 1\n1 2\n3 4\n")
     assert refusal(path) == (
