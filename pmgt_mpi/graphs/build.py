@@ -106,16 +106,10 @@ def _given_weights(
     from pmgt_mpi.graphs.matrix import as_matrix, read_matrix
 
     if isinstance(weights, Path):
-        W, where, name = read_matrix(weights), str(weights), weights.name
+        W, where, name = read_matrix(weights, m), str(weights), weights.name
     else:
         where = name = "W"
-        W = as_matrix(weights, where)
-    if W.shape[0] != m:
-        n = W.shape[0]
-        raise UserError(
-            f"{where}: W is {n} × {n}, but the number of agents is {m}; start {n} "
-            f"ranks (mpirun -n {n}) or give a W of {m} × {m}"
-        )
+        W = as_matrix(weights, m, where)
     W = checked_symmetric(W, where)
     if graph is not None:
         check_edges(W, graph, where)

@@ -12,22 +12,26 @@ from pmgt_mpi.graphs.spectrum import Extremes, Matrix, extremes
 TOLERANCE = 1e-12
 """Asymmetry and error of a row's sum; what is left over drifts in every round."""
 
+WILD = 1e6
+"""Above it a number is refused by itself: sums and products with it may overflow."""
+
 SPECTRAL_TOLERANCE = 1e-13
 """Rounding of an eigenvalue that is computed of a matrix of norm 1."""
 
 
 def checked_symmetric(W: Matrix, where: str) -> Matrix:
-    """Refuse a W that is not finite, not symmetric, or whose rows do not sum to 1.
+    """Refuse a W of wild numbers, not symmetric, or whose rows do not sum to 1.
 
     Rounding is evened out: an agent that expects a message must be sent one, so that
     W_ij and W_ji are both 0 or both not.
     """
     entries = W.tocoo()
-    bad = np.flatnonzero(~np.isfinite(entries.data))
+    bad = np.flatnonzero(~(np.abs(entries.data) <= WILD))
     if bad.size:
         i, j = entries.row[bad[0]], entries.col[bad[0]]
         raise UserError(
-            f"{where}: W[{i}, {j}] is {entries.data[bad[0]]}; expected finite numbers"
+            f"{where}: W[{i}, {j}] is {entries.data[bad[0]]}; expected numbers from -1 "
+            "to 1, between which those of a gossip matrix lie"
         )
     skew = (W - W.T).tocoo()
     bad = np.flatnonzero(np.abs(skew.data) > TOLERANCE)

@@ -4,42 +4,51 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from tokenize import TokenError
 from typing import Any
-from zipfile import BadZipFile
+from zipfile import ZipFile
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
 from pmgt_mpi.errors import UserError
+from pmgt_mpi.graphs.arrayfile import Archive, mapped
 from pmgt_mpi.graphs.spectrum import Matrix
-from pmgt_mpi.graphs.textfile import text_lines, unreadable
+from pmgt_mpi.graphs.textfile import shortened, text_lines, unreadable
+
+WRITERS = {".npy": "numpy.save", ".npz": "scipy.sparse.save_npz"}
 
 
-def read_matrix(path: Path) -> Matrix:
-    """Read W from ``.npy``, ``.npz`` (`scipy.sparse.save_npz`), or text.
+def read_matrix(path: Path, m: int) -> Matrix:
+    """Read W of m agents from ``.npy``, ``.npz`` (`scipy.sparse.save_npz`), or text.
 
-    In text a line is a row, its numbers with blanks or commas between; what follows a
-    ``#`` is ignored. Dense files are read row by row: W is kept sparse.
+    The format of an .npz file is csr, csc or coo. In text a line is a row, its numbers
+    with blanks or commas between; what follows a ``#`` is ignored. Dense files are read
+    row by row: W is kept sparse.
     """
     suffix = path.suffix.lower()
+    if suffix not in WRITERS:
+        return _from_rows(_text_rows(path), m, str(path))
     try:
         if suffix == ".npy":
-            return as_matrix(np.lib.format.open_memmap(path, mode="r"), str(path))
-        if suffix == ".npz":
-            return as_matrix(sparse.load_npz(path), str(path))
+            given: Any = mapped(path)
+        else:
+            with path.open("rb") as file, ZipFile(file) as archive:
+                stored = Archive(archive)
+                check_size(stored.shape, m, str(path))
+                values, places = stored.entries(m)
+            given = sparse.coo_array((values, places), stored.shape)
+    except UserError:
+        raise
     except OSError as error:
         raise unreadable(path, error) from error
-    except (
-        ValueError, EOFError, BadZipFile, KeyError, SyntaxError, TokenError,
-    ) as error:  # fmt: skip
-        expected = "numpy.save" if suffix == ".npy" else "scipy.sparse.save_npz"
+    except Exception as error:  # where any byte may be wrong, parsers raise anything
+        writer = WRITERS[suffix]
         raise UserError(
-            f"{path}: not a file of {expected} ({error}); write W with {expected}, or "
-            "as text"
+            f"{path}: not a file of {writer} ({shortened(error, 200)}); write W with "
+            f"{writer}, or as text"
         ) from error
-    return as_matrix(_from_rows(_text_rows(path), str(path)), str(path))
+    return as_matrix(given, m, str(path))
 
 
 def _text_rows(path: Path) -> Iterable[NDArray[np.float64]]:
@@ -51,52 +60,63 @@ def _text_rows(path: Path) -> Iterable[NDArray[np.float64]]:
             yield np.array(numbers, dtype=np.float64)
         except ValueError as error:
             raise UserError(
-                f"{path}: line {number}: {error}; expected one row of W, numbers with "
-                "blanks or commas between"
+                f"{path}: line {number}: {shortened(error)}; expected one row of W, "
+                "numbers with blanks or commas between"
             ) from error
 
 
-def _from_rows(rows: Iterable[NDArray[np.float64]], where: str) -> Matrix:
+def _from_rows(rows: Iterable[NDArray[Any]], m: int, where: str) -> Matrix:
     """CSR from dense rows, one in memory at a time."""
     columns, values, ends = [], [], [0]
-    width = 0
     for i, row in enumerate(rows):
-        width = width or row.size
-        if row.size != width:
-            raise UserError(
-                f"{where}: row {i} of W has {row.size} numbers, and the rows before it "
-                f"{width}; expected a square matrix"
-            )
+        if row.size != m:
+            raise _wrong_size(f"row {i} of W has {row.size} numbers", m, where)
+        if i == m:
+            raise _wrong_size("W has more rows", m, where)
         (nonzero,) = np.nonzero(row)
         columns.append(nonzero)
         values.append(np.asarray(row[nonzero], dtype=np.float64))
         ends.append(ends[-1] + nonzero.size)
-    if not columns:
-        raise UserError(f"{where}: W is empty; expected a square matrix")
+    if len(columns) < m:
+        raise _wrong_size(f"W has {len(columns)} rows", m, where)
     return sparse.csr_array(
-        (np.concatenate(values), np.concatenate(columns), ends),
-        shape=(len(columns), width),
+        (np.concatenate(values), np.concatenate(columns), ends), shape=(m, m)
     )
 
 
-def as_matrix(given: Any, where: str) -> Matrix:
+def check_size(shape: tuple[int, ...], m: int, where: str) -> None:
+    """Refuse a W of another size than the world."""
+    if shape != (m, m):
+        sides = shortened(" × ".join(map(str, shape)) or "a number")
+        raise _wrong_size(f"W is {sides}", m, where)
+
+
+def _wrong_size(what: str, m: int, where: str) -> UserError:
+    return UserError(
+        f"{where}: {what}, but the number of agents is {m}; give a W of {m} × {m}, or "
+        "start as many ranks as W has rows"
+    )
+
+
+def as_matrix(given: Any, m: int, where: str) -> Matrix:
     """Bring what was given into the one form: CSR, float64, no stored zeros."""
     if not sparse.issparse(given):
         try:
-            given = np.asanyarray(given)
+            given = np.asarray(given)
         except ValueError as error:
             raise UserError(f"{where}: W is not a matrix: {error}") from error
-    square = given.ndim == 2 and given.shape[0] == given.shape[1] > 0
-    if not square or given.dtype.kind not in "fiub":
+    if given.ndim != 2 or given.dtype.kind not in "fiub":
         raise UserError(
-            f"{where}: W has shape {given.shape} and dtype {given.dtype}; expected a "
-            "square matrix of real numbers"
+            f"{where}: W has shape {given.shape} and dtype {shortened(given.dtype)}; "
+            "expected a square matrix of real numbers"
         )
-    W = (
-        sparse.csr_array(given, dtype=np.float64, copy=True)
-        if sparse.issparse(given)
-        else _from_rows(given, where)
-    )
+    check_size(given.shape, m, where)
+    with np.errstate(over="ignore"):  # what is not finite is refused by name, later
+        W = (
+            sparse.csr_array(given, dtype=np.float64, copy=True)
+            if sparse.issparse(given)
+            else _from_rows(given, m, where)
+        )
     W.sum_duplicates()
     W.eliminate_zeros()
     return W

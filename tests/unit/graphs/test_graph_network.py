@@ -187,8 +187,8 @@ def test_refusals(tmp_path: Path) -> None:
     )
     assert refusal(4, topology=nx.path_graph(3)).startswith("networkx graph: the graph")
     assert refusal(4, weights=np.eye(3)) == (
-        "W: W is 3 × 3, but the number of agents is 4; start 3 ranks (mpirun -n 3) or "
-        "give a W of 4 × 4"
+        "W: W is 3 × 3, but the number of agents is 4; give a W of 4 × 4, or start as "
+        "many ranks as W has rows"
     )
 
 
