@@ -6,10 +6,9 @@ from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
 
 from tests.launcher import mpirun
-from tests.support.mangling import Case, cases
+from tests.support.mangling import Case, case_of
 
 JOBS = 60
 RANKS = 2
@@ -35,26 +34,6 @@ def judge(result) -> str:
     return "refused for want of memory" if short else ENDS[result.returncode]
 
 
-def drawn_cases() -> list[Case]:
-    """The same cases every time."""
-    drawn: list[Case] = []
-
-    @settings(
-        max_examples=JOBS,
-        deadline=None,
-        derandomize=True,
-        database=None,
-        phases=[Phase.generate],
-        suppress_health_check=list(HealthCheck),
-    )
-    @given(case=cases(RANKS))
-    def draw(case):
-        drawn.append(case)
-
-    draw()
-    return drawn
-
-
 @pytest.mark.timeout(900)
 def test_each_ends_in_success_or_in_one_clear_error(tmp_path_factory, capfd):
     base = tmp_path_factory.mktemp("mangled")
@@ -71,7 +50,7 @@ def test_each_ends_in_success_or_in_one_clear_error(tmp_path_factory, capfd):
         result = mpirun(RANKS, arguments, cwd=folder, env=env, timeout=30)
         return case.kind, judge(result)
 
-    drawn = drawn_cases()
+    drawn = [case_of(number, RANKS) for number in range(JOBS)]
     with ThreadPoolExecutor(AT_ONCE) as pool:
         seen = Counter(pool.map(end_of, range(len(drawn)), drawn))
     total = sum(seen.values())
