@@ -10,6 +10,8 @@ import networkx as nx
 import numpy as np
 
 from pmgt_mpi.errors import UserError
+from pmgt_mpi.graphs.links import check_edges
+from pmgt_mpi.graphs.textfile import shortened
 from pmgt_mpi.options import Count, Probability
 
 DRAWS = 100
@@ -34,8 +36,10 @@ def erdos_renyi(
         ``auto`` is 2 ln m / m, twice the threshold of connectedness.
     """
     p = min(1.0, 2 * math.log(m) / m) if probability == "auto" else probability
+    check_edges(p * m * (m - 1) / 2, "erdos-renyi", m)
+    least = max(p, 1e-15)  # networkx divides by log(1 − p)
     return _connected(
-        lambda: nx.fast_gnp_random_graph(m, p, seed=_seed(rng)),
+        lambda: nx.fast_gnp_random_graph(m, least, seed=_seed(rng)),
         f"topology 'erdos-renyi' with probability = {p:.6g} on {m} agents",
         "raise probability",
     )
@@ -54,10 +58,12 @@ def random_regular(m: int, rng: np.random.Generator, *, degree: Count = 4) -> nx
         Neighbours of an agent: below m, and m · degree even.
     """
     if degree >= m:
+        told = shortened(degree)
         raise UserError(
-            f"[network] degree = {degree} needs more than {degree} agents, and there "
+            f"[network] degree = {told} needs more than {told} agents, and there "
             f"{'is 1' if m == 1 else f'are {m}'}; lower degree or start more ranks"
         )
+    check_edges(m * degree / 2, "random-regular", m)
     if m * degree % 2:
         raise UserError(
             f"[network] degree = {degree} on {m} agents: no such graph exists, as "

@@ -14,7 +14,8 @@ from typing import Any, Literal
 import numpy as np
 
 from pmgt_mpi.errors import UserError
-from pmgt_mpi.graphs.links import Graph, linked
+from pmgt_mpi.graphs.links import Graph, check_edges, linked
+from pmgt_mpi.graphs.textfile import shortened
 from pmgt_mpi.options import Count
 
 Rows = Count | Literal["auto"]
@@ -37,6 +38,7 @@ def star(m: int, _rng: np.random.Generator) -> Graph:
 
 def complete(m: int, _rng: np.random.Generator) -> Graph:
     """Everybody linked to everybody: one plain round is an exact average."""
+    check_edges(m * (m - 1) / 2, "complete", m)
     return linked(m, combinations(range(m), 2))
 
 
@@ -51,8 +53,9 @@ def sides(m: int, rows: Rows = "auto") -> tuple[int, int]:
     if m % rows:
         divisors = [r for r in range(1, m + 1) if m % r == 0]
         raise UserError(
-            f"[network] rows = {rows} does not divide the {m} agents; expected one "
-            f"of {', '.join(map(str, divisors))}, or another number of ranks"
+            f"[network] rows = {shortened(rows)} does not divide the {m} agents; "
+            f"expected one of {', '.join(map(str, divisors))}, or another number of "
+            "ranks"
         )
     return rows, m // rows
 

@@ -9,7 +9,22 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 
+from pmgt_mpi.errors import UserError
+
 Graph = Mapping[int, Collection[int]]
+
+MOST_EDGES = 20_000_000
+"""Of a graph that is made here: some 4 GB on agent 0."""
+
+
+def check_edges(edges: float, topology: str, m: int) -> None:
+    """Refuse a graph of more edges than can be kept, before it is made."""
+    if edges > MOST_EDGES:
+        raise UserError(
+            f"topology '{topology}' on {m:,} agents has {edges:,.0f} edges, and more "
+            f"than {MOST_EDGES:,} are not made here; take one with fewer, such as "
+            "'exponential'"
+        )
 
 
 def linked(m: int, edges: Iterable[tuple[int, int]]) -> Graph:

@@ -15,6 +15,7 @@ import numpy as np
 from pmgt_mpi.errors import UserError
 from pmgt_mpi.graphs.fixed import sides
 from pmgt_mpi.graphs.network import Network
+from pmgt_mpi.graphs.textfile import shortened
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -46,9 +47,9 @@ def place(
     if isinstance(wanted, list):
         if sorted(wanted) != agents or wanted[0] != 0:
             raise UserError(
-                f"[network] placement = {wanted}: expected the agent of each of the "
-                f"{len(agents)} ranks, every id from 0 to {len(agents) - 1} once and 0 "
-                'first, or "auto" or "none"'
+                f"[network] placement = {shortened(wanted)}: expected the agent of "
+                f"each of the {len(agents)} ranks, every id from 0 to "
+                f'{len(agents) - 1} once and 0 first, or "auto" or "none"'
             )
         return wanted
     names = list(dict.fromkeys(hosts))

@@ -35,7 +35,10 @@ def unreadable(path: Path, error: OSError) -> UserError:
     return UserError(f"{path}: cannot be read: {reason}; check the path in [network]")
 
 
-def shortened(text: object, length: int = 60) -> str:
-    """Give a text from a file as a message can hold it."""
-    words = str(text)
-    return words if len(words) <= length else f"{words[: length - 1]}…"
+def shortened(value: object, length: int = 60) -> str:
+    """Give what a file or a config has as a message can hold it."""
+    try:
+        text = str(value)
+    except ValueError:  # Python writes out no more than 4300 digits
+        text = "a number of thousands of digits"
+    return text if len(text) <= length else f"{text[: length - 1]}…"

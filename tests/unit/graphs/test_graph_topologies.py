@@ -232,6 +232,51 @@ def test_a_disconnected_draw_is_drawn_again() -> None:
             "topology 'erdos-renyi' with probability = 0.001 on 30 agents: none of 100 "
             "draws was connected; raise probability",
         ),
+        (
+            "erdos-renyi",
+            30,
+            {"probability": 1e-300},
+            "topology 'erdos-renyi' with probability = 1e-300 on 30 agents: none of "
+            "100 draws was connected; raise probability",
+        ),
+        (
+            "grid",
+            4,
+            {"rows": 10**5000},
+            "[network] rows = a number of thousands of digits does not divide the 4 "
+            "agents; expected one of 1, 2, 4, or another number of ranks",
+        ),
+        (
+            "random-regular",
+            4,
+            {"degree": 10**30},
+            f"[network] degree = {10**30} needs more than {10**30} agents, and there "
+            "are 4; lower degree or start more ranks",
+        ),
+        (
+            "complete",
+            100_000,
+            {},
+            "topology 'complete' on 100,000 agents has 4,999,950,000 edges, and more "
+            "than 20,000,000 are not made here; take one with fewer, such as "
+            "'exponential'",
+        ),
+        (
+            "random-regular",
+            100_000,
+            {"degree": 5000},
+            "topology 'random-regular' on 100,000 agents has 250,000,000 edges, and "
+            "more than 20,000,000 are not made here; take one with fewer, such as "
+            "'exponential'",
+        ),
+        (
+            "erdos-renyi",
+            100_000,
+            {"probability": 0.5},
+            "topology 'erdos-renyi' on 100,000 agents has 2,499,975,000 edges, and "
+            "more than 20,000,000 are not made here; take one with fewer, such as "
+            "'exponential'",
+        ),
     ],
 )
 def test_wrong_sizes_are_refused(
