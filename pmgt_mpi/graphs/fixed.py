@@ -37,7 +37,11 @@ def star(m: int, _rng: np.random.Generator) -> Graph:
 
 
 def complete(m: int, _rng: np.random.Generator) -> Graph:
-    """Everybody linked to everybody: one plain round is an exact average."""
+    """Everybody linked to everybody: exact in one round with weights `laplacian`.
+
+    Those, and `best-constant`, give the mean of all agents to each; `metropolis` ones
+    are lazy, and need more rounds than one here too.
+    """
     check_edges(m * (m - 1) / 2, "complete", m)
     return linked(m, combinations(range(m), 2))
 

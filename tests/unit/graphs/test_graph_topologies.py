@@ -11,6 +11,7 @@ import pytest
 
 from pmgt_mpi.errors import UserError
 from pmgt_mpi.graphs import TOPOLOGIES, WEIGHTS
+from pmgt_mpi.graphs.build import build_network
 from pmgt_mpi.graphs.fixed import sides
 
 
@@ -86,6 +87,14 @@ def test_options_are_keywords_with_resolvable_annotations(name: str) -> None:
 )
 def test_edges(name: str, m: int, expected: set[tuple[int, int]]) -> None:
     assert edges(draw(name, m)) == expected
+
+
+def test_one_round_on_the_complete_graph_is_exact_where_the_list_says_so() -> None:
+    assert "with weights `laplacian`" in TOPOLOGIES.summary("complete")
+    for weights in WEIGHTS:
+        rng = np.random.default_rng(0)
+        W = build_network(6, rng, topology="complete", weights=weights).W.toarray()
+        assert np.allclose(W, 1 / 6) == (weights != "metropolis")
 
 
 def test_torus_is_the_product_of_two_cycles() -> None:
