@@ -1,12 +1,17 @@
-"""Whether a person is looking, and what agent 0 shows while a run goes on."""
+"""What is written for the user, and whether a person looks on while a run goes on."""
 
 from __future__ import annotations
 
+import io
 import os
 import sys
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from time import monotonic
-from typing import Any, TextIO
+from typing import Any, NoReturn, TextIO
+
+from pmgt_mpi.errors import DiskError, UserError
 
 LINE_EVERY = 5.0
 """Seconds between plain lines where nobody looks at a terminal."""
@@ -29,20 +34,77 @@ def open_terminal() -> TextIO | None:
     if not sys.stdout.isatty():
         return None
     parent = Path("/proc") / str(os.getppid())
+    encoding = sys.stdout.encoding
     try:
         if (parent / "comm").read_text().strip() not in LAUNCHERS:
-            return os.fdopen(os.dup(sys.stdout.fileno()), "w")
+            own = os.dup(sys.stdout.fileno())
+            return os.fdopen(own, "w", encoding=encoding, errors="replace")
         if not str((parent / "fd" / "1").readlink()).startswith(TERMINALS):
             return None
-        return (parent / "fd" / "1").open("w")
+        return (parent / "fd" / "1").open("w", encoding=encoding, errors="replace")
     except OSError:
         return None
 
 
+def command(main: Callable[[], int]) -> NoReturn:
+    """Run a command, and end the process with its exit code.
+
+    Its output does not end it: neither a sign that the terminal's encoding lacks nor a
+    reader that is gone, as in ``--list | head -1``.
+    """
+    if sys.stdout is None:  # closed by whoever started the process
+        sys.stdout = Path(os.devnull).open("w")  # noqa: SIM115 (until the end)
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")
+    code: Any
+    try:
+        code = main()
+    except SystemExit as end:
+        code = end.code
+    try:
+        write("")  # what argparse has written is still to be flushed
+    except DiskError as error:
+        code = complain(error)
+    sys.exit(code)
+
+
+def write(text: str) -> None:
+    """Write to standard output; to nowhere from when nobody reads it."""
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except OSError as error:
+        # As the manual of Python says: the end flushes once more what is left.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if not isinstance(error, BrokenPipeError):
+            raise DiskError(f"cannot write the output: {error.strerror}") from None
+
+
 def say(text: str = "") -> None:
-    """Write a line for the user."""
-    sys.stdout.write(text + "\n")
-    sys.stdout.flush()
+    """Write lines for the user; a run goes on where they cannot be written."""
+    lines = "\n".join(map(printable, text.split("\n")))
+    with suppress(DiskError):  # of a log, or of a terminal that is gone
+        write(lines + "\n")
+
+
+def complain(error: UserError) -> int:
+    """Say what is wrong on standard error; give the exit code."""
+    text = "\n".join(map(printable, str(error).split("\n")))
+    sys.stderr.write(f"pmgt_mpi: error: {text}\n")
+    return error.exit_code
+
+
+def printable(text: str) -> str:
+    r"""Write out what is no sign, as \x1b, which begins orders to a terminal.
+
+    Names of algorithms, runs, files and hosts are text from outside.
+    """
+    if text.isprintable():
+        return text
+    return "".join(
+        sign if sign.isprintable() else sign.encode("unicode_escape").decode()
+        for sign in text
+    )
 
 
 class Progress:
@@ -57,7 +119,7 @@ class Progress:
     """
 
     def __init__(self, label: str, steps: int) -> None:
-        self.label = label
+        self.label = printable(label)
         self.steps = steps
         self._bar: Any = None
         self._last = monotonic()
@@ -68,7 +130,7 @@ class Progress:
             columns = os.get_terminal_size(self._terminal.fileno()).columns
             self._bar = tqdm(
                 total=steps,
-                desc=label,
+                desc=self.label,
                 unit="step",
                 file=self._terminal,
                 leave=False,
@@ -92,8 +154,10 @@ class Progress:
 
     def close(self) -> None:
         """Clear the bar."""
-        if self._terminal is not None:
-            self._bar.close()
+        if self._terminal is None:
+            return
+        self._bar.close()
+        with suppress(OSError):  # it may be gone
             self._terminal.close()
 
 

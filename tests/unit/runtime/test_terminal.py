@@ -11,8 +11,16 @@ from types import SimpleNamespace
 
 import pytest
 
+from pmgt_mpi.errors import DiskError
 from pmgt_mpi.runtime import terminal
-from pmgt_mpi.runtime.terminal import LINE_EVERY, Progress, open_terminal, say
+from pmgt_mpi.runtime.terminal import (
+    LINE_EVERY,
+    Progress,
+    complain,
+    open_terminal,
+    printable,
+    say,
+)
 
 RECORD = {"relative_suboptimality": 1.234e-5, "objective": 7.0}
 
@@ -106,6 +114,33 @@ def test_say_writes_a_line_at_once(capsys):
     say("a line")
     say()
     assert capsys.readouterr().out == "a line\n\n"
+
+
+def test_what_a_terminal_would_obey_is_written_out(capsys):
+    say("one \x1b[31m\nλ\x07\r\u202e\ud800")
+    assert capsys.readouterr().out == ("one \\x1b[31m\nλ\\x07\\r\\u202e\\ud800\n")
+    assert complain(DiskError("no file \x1b]0;x")) == 1
+    assert capsys.readouterr().err == "pmgt_mpi: error: no file \\x1b]0;x\n"
+    assert printable("‖x‖² ≤ λ₂, 方法 🙂 \\") == "‖x‖² ≤ λ₂, 方法 🙂 \\"
+
+
+def test_a_bar_on_a_terminal_that_lacks_signs_or_goes_away(monkeypatch):
+    outside, inside = os.openpty()
+    resize(inside, 24, 100)
+    with os.fdopen(inside, "w", encoding="ascii") as stream:
+        monkeypatch.setattr(terminal, "sys", SimpleNamespace(stdout=stream))
+        progress = Progress("λ\x1b[31m", 8)
+        progress._bar.mininterval = 0
+        progress.show(2, RECORD)
+        shown = os.read(outside, 1 << 16)
+        assert b"?\\x1b[31m:  25%" in shown
+        assert b"\x1b" not in shown
+        os.close(outside)
+        progress.show(4, RECORD)
+        progress.show(6, RECORD)
+        progress.close()
+        say("nobody reads this")
+        say("nor this")
 
 
 def test_plain_lines_come_now_and_then(capsys, clock):
