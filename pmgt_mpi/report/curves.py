@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pmgt_mpi.report.folders import Run
 from pmgt_mpi.report.reading import Record
 from pmgt_mpi.report.style import COLOURS, DASHES
+from pmgt_mpi.runtime.terminal import printable
 
 
 @dataclass(frozen=True)
@@ -18,7 +19,9 @@ class Curve:
     Attributes
     ----------
     name
-        Its label, with the run's name where several runs have that label.
+        Its label, with the run's name where several runs have that label; printable.
+    label
+        As the files of the run have it.
     colour, dashes
         An algorithm has one colour in all runs; dashes tell the runs apart.
     records
@@ -62,12 +65,14 @@ def curves_of(runs: Sequence[Run]) -> list[Curve]:
     names = run_names(runs)
     return [
         Curve(
-            name=label if often[label] == 1 else f"{label} · {names[run.path]}",
+            name=printable(
+                label if often[label] == 1 else f"{label} · {names[run.path]}"
+            ),
             label=label,
             colour=colour,
             dashes=dashes,
             records=run.traces[label],
-            status=run.status(label),
+            status=printable(run.status(label)),
             run=run,
         )
         for (run, label), (colour, dashes) in zip(pairs, looks(labels), strict=True)

@@ -112,10 +112,14 @@ class Run:
 
 def read_run(path: Path) -> Run:
     """Read a run folder; say what is wrong with it in a `UserError`."""
-    if not path.exists():
-        raise UserError(f"no run folder {path}; correct the path")
     metrics = path / "metrics.jsonl"
-    if not metrics.is_file():
+    try:
+        there, whole = path.exists(), metrics.is_file()
+    except OSError as error:
+        raise UserError(f"cannot read {path}: {error.strerror}") from None
+    if not there:
+        raise UserError(f"no run folder {path}; correct the path")
+    if not whole:
         raise UserError(
             f"{path} is not a run folder: it has no metrics.jsonl; name a folder that "
             "python -m pmgt_mpi.run has made"
@@ -133,7 +137,7 @@ def read_run(path: Path) -> Run:
     config_text = read_text(path, "config.toml")
     try:
         config = tomllib.loads(config_text)
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:  # not only of TOML: a number's length
         raise broken(path / "config.toml", str(error)) from None
     check_shape(path / "config.toml", config, CONFIG)
     for label, told in (summary or {}).items():
@@ -201,6 +205,6 @@ def _edges(path: Path, meta: dict[str, Any]) -> list[tuple[int, int]] | None:
         pairs = [(int(row["agent"]), int(row["neighbour"])) for row in rows]
     else:
         return [] if len(meta["hosts"]) == 1 else None
-    if any(j >= len(meta["hosts"]) for pair in pairs for j in pair):
+    if any(not 0 <= j < len(meta["hosts"]) for pair in pairs for j in pair):
         raise broken(path, "an agent has a neighbour that is none of the agents")
     return sorted({(i, j) for i, j in pairs if i < j})

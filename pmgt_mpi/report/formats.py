@@ -9,10 +9,24 @@ from collections.abc import Callable, Sequence
 
 from pmgt_mpi.report.folders import COSTS
 from pmgt_mpi.report.targets import Reached, best, target_name
+from pmgt_mpi.runtime.terminal import printable
 
 HEADER = ("target", "algorithm", "status", "steps", *COSTS)
 
 NOT_REACHED = "–"
+
+LATEX = {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "·": r"$\cdot$",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    '"': r"\char34{}",
+    "-": "{}-",
+}
+"""What stands for a character that a backslash does not help."""
 
 
 def as_csv(rows: Sequence[Reached]) -> str:
@@ -23,14 +37,14 @@ def as_csv(rows: Sequence[Reached]) -> str:
     for row in rows:
         run = row.curve.run
         costs = [row.cost(name) for name in ("step", *COSTS)]
-        head = [target_name(row.target), run.path if run else "", row.curve.label]
-        writer.writerow([*head, row.curve.status, *costs])
+        names = (str(run.path) if run else "", row.curve.label, row.curve.status)
+        writer.writerow([target_name(row.target), *map(printable, names), *costs])
     return file.getvalue()
 
 
 def as_markdown(rows: Sequence[Reached]) -> str:
     """A pipe table; the least of each target and cost is bold."""
-    table = _rounded(rows, lambda word: f"**{word}**", target_name, _no_pipes)
+    table = _rounded(rows, lambda word: f"**{word}**", target_name, markdown_text)
     widths = [max(map(len, column)) for column in zip(HEADER, *table, strict=True)]
     rule = [
         "-" * w if k in (1, 2) else "-" * (w - 1) + ":" for k, w in enumerate(widths)
@@ -81,9 +95,16 @@ def number(value: float | None, cost: str) -> str:
 
 def latex_text(text: str) -> str:
     """Take the meaning from the characters that LaTeX would not print."""
-    words = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}"}
-    words |= {"^": r"\textasciicircum{}", "·": r"$\cdot$"}
-    return re.sub(r"[\\~^·&%$#_{}]", lambda m: words.get(m[0], "\\" + m[0]), text)
+    return re.sub(r"[\\~^·<>|\"&%$#_{}]|(?<=-)-", _latex_sign, text)
+
+
+def _latex_sign(match: re.Match[str]) -> str:
+    return LATEX.get(match[0], "\\" + match[0])
+
+
+def markdown_text(text: str) -> str:
+    """Take the meaning from the characters that Markdown would not print."""
+    return re.sub(r"[\\`*_\[\]<>|&~$]", lambda m: "\\" + m[0], text)
 
 
 def _rounded(
@@ -95,7 +116,7 @@ def _rounded(
     """The words of each row."""
     table = []
     for row in rows:
-        words = [target(row.target), text(row.curve.name), row.curve.status]
+        words = [target(row.target), text(row.curve.name), text(row.curve.status)]
         words.append(number(row.cost("step"), "step"))
         for name in COSTS:
             word = number(row.cost(name), name)
@@ -108,7 +129,3 @@ def _rounded(
 
 def _power(target: float) -> str:
     return f"$10^{{{target_name(target).partition('e')[2]}}}$"
-
-
-def _no_pipes(text: str) -> str:
-    return text.replace("|", r"\|")

@@ -11,7 +11,9 @@ from matplotlib.collections import LineCollection
 from numpy.typing import NDArray
 
 from pmgt_mpi.report.folders import Run
+from pmgt_mpi.report.plain import plain
 from pmgt_mpi.report.style import COLOURS, FAINT, INK, PAPER
+from pmgt_mpi.runtime.terminal import printable
 
 ROUND = {"complete", "exponential"}
 """Topologies that are the same seen from every agent: a circle shows it."""
@@ -72,7 +74,7 @@ def draw_graph(axis: Axes, run: Run) -> None:
             )  # fmt: skip
     axis.set(xlim=(-1.15, 1.15), ylim=(-1.15, 1.15), aspect="equal")
     axis.set_axis_off()
-    axis.set_title(graph_title(run), color=INK, loc="center")
+    axis.set_title(plain(graph_title(run)), color=INK, loc="center")
 
 
 def graph_title(run: Run) -> str:
@@ -81,5 +83,6 @@ def graph_title(run: Run) -> str:
     lambda_2 = network.get("lambda_2")
     if run.agents == 1:
         return "a single agent"
-    title = f"{network.get('topology', 'graph')}, {run.agents} agents"
+    topology = printable(network.get("topology") or "graph")
+    title = f"{topology}, {run.agents} agents"
     return title if lambda_2 is None else f"{title}, λ₂ = {lambda_2:.4g}"

@@ -46,7 +46,9 @@ def label_curves(figure: Figure, axis: Axes) -> bool:
     touches neither a curve nor another name, is nearer to its own curve than to any
     other, and is as near as can be to the curve's end.
     """
-    lines = [line for line in axis.get_lines() if str(line.get_label())[0] != "_"]
+    lines = [
+        line for line in axis.get_lines() if not str(line.get_label()).startswith("_")
+    ]
     if len(lines) > MOST:
         return False
     figure.draw_without_rendering()  # now the axes have their final place

@@ -72,7 +72,8 @@ def write_page(
         data=script_json(page_data(curves)),
     )
     with replacing(path) as temporary:
-        temporary.write_text(text, encoding="utf-8")
+        # Half a sign, of a name that was no text, is all that UTF-8 lacks.
+        temporary.write_text(text, encoding="utf-8", errors="replace")
 
 
 def page_data(curves: Sequence[Curve]) -> dict[str, Any]:

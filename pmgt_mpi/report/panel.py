@@ -8,6 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import EngFormatter, LogLocator, NullLocator
 
 from pmgt_mpi.report.curves import Curve
+from pmgt_mpi.report.plain import plain
 from pmgt_mpi.report.style import BOUND_DASHES
 
 COST_NAMES = {
@@ -51,7 +52,7 @@ def draw_curves(axis: Axes, curves: Sequence[Curve], cost: str, measure: str) ->
             # A line through a single point cannot be seen.
             marker = "o" if len(points) == 1 else None
             (line,) = axis.plot(
-                x, y, color=curve.colour, label=curve.name, marker=marker
+                x, y, color=curve.colour, label=plain(curve.name), marker=marker
             )
             if curve.dashes:
                 line.set_dashes(curve.dashes)
@@ -61,7 +62,7 @@ def draw_curves(axis: Axes, curves: Sequence[Curve], cost: str, measure: str) ->
             x, y = zip(*points, strict=True)
             (line,) = axis.plot(x, y, color=curve.colour, lw=1, alpha=0.8)
             line.set_dashes(BOUND_DASHES)
-            line.set_label(f"_bound of {curve.name}")
+            line.set_label("_bound")
     _scale(axis, log_x=log_x, log_y=log_y, cost=cost)
     _frame(axis, curves, cost, measure)
     axis.set_xlabel(COST_NAMES[cost])

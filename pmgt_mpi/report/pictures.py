@@ -20,7 +20,8 @@ from pmgt_mpi.report.folders import COSTS, Run
 from pmgt_mpi.report.graph import draw_graph, graph_title
 from pmgt_mpi.report.labels import label_curves
 from pmgt_mpi.report.panel import COST_NAMES, MEASURE_NAMES, draw_curves
-from pmgt_mpi.report.style import BLUE, FAINT, GRID, INK, PAPER, RC
+from pmgt_mpi.report.plain import drawing
+from pmgt_mpi.report.style import BLUE, FAINT, GRID, INK, PAPER
 from pmgt_mpi.report.times import draw_times, ranks_of, straggler, times_height
 
 PANEL = (4.8, 3.5)
@@ -68,7 +69,7 @@ def draw_report(
     folder: Path, runs: Sequence[Run], curves: Sequence[Curve]
 ) -> list[Picture]:
     """Draw everything, and write it to a folder."""
-    with rc_context(RC):
+    with drawing():
         return [
             *_curve_pictures(folder, curves),
             *_graph_pictures(folder, runs),
@@ -198,4 +199,5 @@ def _stems(kind: str, runs: Sequence[Run], names: dict[object, str]) -> list[str
 
 
 def _slug(text: str) -> str:
-    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
+    """Make a name one that files have."""
+    return re.sub(r"[^a-z0-9]+", "-", text.lower()[:60]).strip("-")

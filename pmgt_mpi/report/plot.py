@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from matplotlib import rc_context
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from pmgt_mpi.report.curves import Curve, looks, measure_of
 from pmgt_mpi.report.panel import COST_NAMES, MEASURE_NAMES, draw_curves
+from pmgt_mpi.report.plain import drawing
 from pmgt_mpi.report.reading import Record, read_records
-from pmgt_mpi.report.style import RC
+from pmgt_mpi.runtime.terminal import printable
 
 AXES = tuple((cost, COST_NAMES[cost]) for cost in ("gradients", "rounds", "seconds"))
 
@@ -22,11 +22,11 @@ def plot_run(folder: Path) -> Path:
     for record in read_records(folder / "metrics.jsonl"):
         traces.setdefault(record["algorithm"], []).append(record)
     curves = [
-        Curve(label, label, colour, dashes, traces[label], status="")
+        Curve(printable(label), label, colour, dashes, traces[label], status="")
         for label, (colour, dashes) in zip(traces, looks(list(traces)), strict=True)
     ]
     measure = measure_of(curves)
-    with rc_context(RC):
+    with drawing():
         figure = Figure(figsize=(12, 4), layout="constrained")
         FigureCanvasAgg(figure)
         axes = figure.subplots(1, len(AXES), sharey=True)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
+from json import JSONDecodeError
 from pathlib import Path
 from typing import Any
 
@@ -15,18 +17,21 @@ Record = dict[str, Any]
 WORDS = ("algorithm", "host")
 """Columns of ranks.csv and edges.csv that are not numbers."""
 
+MOST = 2.0**63
+"""Below it are all numbers of seconds, agents and counts."""
+
 
 def read_records(path: Path) -> list[Record]:
     """Read metrics.jsonl; the last line may be half-written, as the run may go on."""
     records = []
-    lines = read_text(path.parent, path.name).splitlines(keepends=True)
-    for number, line in enumerate(lines, 1):
+    *lines, rest = read_text(path.parent, path.name).split("\n")
+    for number, line in enumerate([*lines, *([rest] if rest else [])], 1):
         try:
             record = json.loads(line)
-        except json.JSONDecodeError as error:
-            if number == len(lines) and not line.endswith("\n"):
+        except (ValueError, RecursionError) as error:
+            if number > len(lines):
                 break
-            raise broken(path, f"line {number}: {error.msg}") from None
+            raise broken(path, f"line {number}: {_reason(error)}") from None
         if not isinstance(record, dict):
             raise broken(path, f"line {number} is not a record")
         records.append(record)
@@ -35,20 +40,25 @@ def read_records(path: Path) -> list[Record]:
 
 def read_table(path: Path, name: str, keys: tuple[str, ...]) -> list[Record]:
     """Read a CSV file whose columns are numbers, but for labels and hosts."""
-    reader = csv.DictReader(read_text(path, name).splitlines())
+    reader = csv.DictReader(io.StringIO(read_text(path, name), newline=""))
     rows: list[Record] = []
-    for number, row in enumerate(reader, 2):
-        try:
-            rows.append(
-                {
-                    key: word if key in WORDS else float(word)
-                    for key, word in row.items()
-                }
-            )
-        except (TypeError, ValueError):  # a field too few, too many, or no number
-            raise broken(path / name, f"line {number} is cut off or garbled") from None
+    try:
+        for row in reader:
+            rows.append({key: _value(key, word) for key, word in row.items()})
+    except (TypeError, ValueError, csv.Error):  # a field too few, too many, no number
+        number = reader.line_num
+        raise broken(path / name, f"line {number} is cut off or garbled") from None
     check_keys(path / name, rows, keys)
     return rows
+
+
+def _value(key: str, word: str) -> str | float:
+    if key in WORDS:
+        return word
+    number = float(word)
+    if not abs(number) < MOST:
+        raise ValueError
+    return number
 
 
 def check_keys(path: Path, rows: list[Any], keys: tuple[str, ...]) -> None:
@@ -65,14 +75,20 @@ def read_json(path: Path, name: str) -> Any:
     """Read a JSON file of a folder."""
     try:
         return json.loads(read_text(path, name))
-    except json.JSONDecodeError as error:
-        raise broken(path / name, f"line {error.lineno}: {error.msg}") from None
+    except (ValueError, RecursionError) as error:
+        line = f"line {error.lineno}: " if isinstance(error, JSONDecodeError) else ""
+        raise broken(path / name, f"{line}{_reason(error)}") from None
+
+
+def _reason(error: Exception) -> str:
+    """Say why JSON could not be read: also for its depth, or for a number's length."""
+    return error.msg if isinstance(error, JSONDecodeError) else str(error)
 
 
 def read_text(path: Path, name: str) -> str:
     """Read a text file that a run folder must have."""
     try:
-        return (path / name).read_text(encoding="utf-8")
+        return (path / name).read_bytes().decode()  # with the ends of lines in labels
     except FileNotFoundError:
         raise UserError(
             f"{path} has no {name}: the run folder is not whole; copy it again, or "

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any
 
-from annotated_types import Ge, Le, MinLen
+from annotated_types import Ge, Le, Lt, MinLen
 from pydantic import (
     BaseModel,
     ConfigDict,
@@ -17,7 +17,7 @@ from pydantic import (
 
 from pmgt_mpi.report.reading import broken
 
-Count = Annotated[int, Ge(0)]
+Count = Annotated[int, Ge(0), Lt(2**63)]
 Cost = Annotated[FiniteFloat, Ge(0)]
 MORE = ConfigDict(extra="allow", strict=True)
 """Later versions may add what a report does not know."""

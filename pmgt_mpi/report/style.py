@@ -35,6 +35,8 @@ SHARES = {
 """Colours of the shares of a rank's time."""
 
 RC: Any = {
+    "text.usetex": False,
+    "text.parse_math": True,
     "font.size": 10,
     "axes.labelsize": 10,
     "axes.labelcolor": INK,

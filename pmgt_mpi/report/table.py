@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from pmgt_mpi.runtime.terminal import printable
+
 COLUMNS = (
     "algorithm",
     "status",
@@ -24,8 +26,8 @@ def summary_table(summaries: list[dict[str, Any]]) -> str:
     """
     rows = [COLUMNS] + [
         (
-            summary["algorithm"],
-            summary["status"],
+            printable(summary["algorithm"]),
+            printable(summary["status"]),
             f"{summary['step']:,}",
             f"{summary['seconds']:.2f}",
             f"{summary['gradients']:,.0f}",

@@ -7,8 +7,10 @@ from statistics import median
 from matplotlib.axes import Axes
 
 from pmgt_mpi.report.curves import Curve
+from pmgt_mpi.report.plain import plain
 from pmgt_mpi.report.reading import Record
 from pmgt_mpi.report.style import SHARES
+from pmgt_mpi.runtime.terminal import printable
 
 KEYS = {
     "compute": "compute_seconds",
@@ -54,7 +56,7 @@ def draw_times(axis: Axes, rows: list[Record], title: str) -> None:
     every = -(-len(rows) // 20)
     axis.set_yticks(agents[::every])
     axis.set_ylim(max(agents) + 0.6, min(agents) - 0.6)
-    axis.set_title(title, pad=24)
+    axis.set_title(plain(title), pad=24)
     axis.legend(
         loc="lower left", bbox_to_anchor=(-0.01, 0.995), ncols=len(SHARES),
         handlelength=1, handleheight=1, columnspacing=1.2, borderpad=0.2,
@@ -74,7 +76,8 @@ def straggler(rows: list[Record]) -> str | None:
     if longest < STRAGGLER * usual or longest - usual < NOTICED * whole:
         return None
     row = rows[computing.index(longest)]
+    host = printable(row.get("host", "its host"))
     return (
-        f"Agent {int(row['agent'])} on {row.get('host', 'its host')} computes "
+        f"Agent {int(row['agent'])} on {host} computes "
         f"{longest / usual:.1f} times as long as the median rank."
     )

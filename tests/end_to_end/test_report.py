@@ -192,3 +192,17 @@ def test_what_is_no_run_folder_is_told_without_a_traceback(tmp_path):
         f"pmgt_mpi: error: {tmp_path} is not a run folder: it has no metrics.jsonl; "
         "name a folder that python -m pmgt_mpi.run has made\n"
     )
+
+
+def test_labels_that_look_like_formulas_and_markup_are_printed(tmp_path):
+    labels = ["$\\frac{$", "$x$ | <b> & _y_", "_hidden"]
+    sections = [f"[[algorithm]]\nname = 'nids'\nlabel = '{label}'" for label in labels]
+    text = SMALL.partition("[[algorithm]]")[0] + "\n".join(sections)
+    done = run_config(tmp_path, text, ranks=2).expect(0)
+    assert (tmp_path / "out" / "convergence.png").exists()
+    report(tmp_path / "out").expect(0)
+    page = (tmp_path / "out" / "report" / "report.html").read_text(encoding="utf-8")
+    for label in labels:
+        assert label in done.stdout
+        assert html.escape(label) in page
+    assert "Traceback" not in done.stderr

@@ -17,8 +17,13 @@ from pmgt_mpi.errors import UserError
 from pmgt_mpi.report.curves import curves_of
 from pmgt_mpi.report.folders import EmptyRunError, read_run
 from pmgt_mpi.report.formats import FORMATS
+from pmgt_mpi.report.pictures import Picture
+from pmgt_mpi.report.sections import ends_section, graph_section, times_section
 from pmgt_mpi.report.targets import reached
+from pmgt_mpi.report.times import ranks_of, straggler
 from tests.support.run_folders import trace, write_run
+
+PICTURE = Picture("graph", "graph", "a graph", "<svg></svg>")
 
 
 @pytest.fixture
@@ -199,9 +204,12 @@ def test_no_damage_leads_to_a_traceback(whole, tmp_path):
     """Files cut, values exchanged, bytes overwritten: it is read, or it is told."""
     rng = random.Random(1)
     names = ("metrics.jsonl", "meta.json", "config.toml", "summary.json", "ranks.csv")
-    wrong = (b"null", b'"x"', b"[]", b"{}", b"-1", b"1e999", b"NaN", b"9" * 40)
+    wrong = (
+        b"null", b'"x"', b"[]", b"{}", b"-1", b"1e999", b"NaN", b"9" * 40, b"9" * 5000,
+        b"[" * 100_000, b"nan", b"-inf", b"1e300", b'"' + b"x" * 200_000, b"\0",
+    )  # fmt: skip
     outcomes = set()
-    for number in range(400):
+    for number in range(600):
         path = shutil.copytree(whole, tmp_path / str(number))
         file = path / rng.choice(names)
         content = file.read_bytes()
@@ -217,7 +225,13 @@ def test_no_damage_leads_to_a_traceback(whole, tmp_path):
         )
         try:
             run = read_run(path)
-            FORMATS["csv"](reached(curves_of([run])))
+            curves = curves_of([run])
+            FORMATS["csv"](reached(curves))
+            ends_section(curves)
+            times_section(curves, [])
+            for curve in curves:
+                assert not (rows := ranks_of(curve)) or straggler(rows) != ""
+            graph_section([run], [PICTURE])
             outcomes.add("read")
         except UserError as error:
             outcomes.add("told" if str(path) in str(error) else f"no path: {error}")

@@ -90,7 +90,7 @@ def test_markdown_and_latex_letter_by_letter(curves_from):
         "     bytes |   seconds |",
         "| -----: | --------- | -------- | ----: | --------: | -----: | -------: |"
         " --------: | --------: |",
-        "|   1e-2 | a_b\\|c    | budget   |     1 |   **201** |  **4** |   **32** |"
+        "|   1e-2 | a\\_b\\|c   | budget   |     1 |   **201** |  **4** |   **32** |"
         " **2,048** | **0.433** |",
         "|   1e-2 | two       | budget   |     2 |       302 |      7 |       56 |"
         "     3,584 |     0.767 |",
@@ -100,8 +100,8 @@ def test_markdown_and_latex_letter_by_letter(curves_from):
     latex = FORMATS["latex"](rows).splitlines()
     assert latex[1] == r"\begin{tabular}{rllrrrrrr}"
     assert latex[5] == (
-        r"$10^{-2}$ & a\_b|c & budget & 1 & \textbf{201} & \textbf{4} & \textbf{32} & "
-        r"\textbf{2,048} & \textbf{0.433} \\"
+        r"$10^{-2}$ & a\_b\textbar{}c & budget & 1 & \textbf{201} & \textbf{4} & "
+        r"\textbf{32} & \textbf{2,048} & \textbf{0.433} \\"
     )
     assert latex[-1] == r"\end{tabular}"
 
