@@ -10,6 +10,7 @@ from pathlib import Path
 from pmgt_mpi.errors import UserError
 from pmgt_mpi.launch.fill import FILES, filled
 from pmgt_mpi.launch.job import Job, job_name, seconds_of
+from pmgt_mpi.runtime.terminal import complain, say, write
 
 DESCRIPTION = """\
 Write a job script for a cluster: one of launch/, filled in. It runs a config and, where
@@ -82,27 +83,29 @@ def parse(arguments: list[str]) -> tuple[argparse.Namespace, list[str]]:
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the command; give the exit code."""
-    options, more = parse(sys.argv[1:] if arguments is None else arguments)
+    arguments = sys.argv[1:] if arguments is None else arguments
+    options, more = parse(arguments)
     try:
+        if any("\n" in word for word in arguments):
+            raise UserError("an argument has two lines; expected one, as in a script")
         job = job_of(options, more)
         text = filled(options.kind, job)
         if options.dry_run:
-            sys.stdout.write(text)
+            write(text)
             return 0
         path = options.write or Path(job.name + Path(FILES[options.kind]).suffix)
-        path.write_text(text)
-        path.chmod(0o755)
-        sys.stdout.write(f"{path}\n")
+        write_script(path, text)
+        say(f"{path}")
         return submit(options.kind, path) if options.submit else 0
     except UserError as error:
-        sys.stderr.write(f"pmgt_mpi: error: {error}\n")
-        return error.exit_code
+        return complain(error)
 
 
 def job_of(options: argparse.Namespace, more: list[str]) -> Job:
     """Make a job of the command line, after the config has been checked."""
-    if options.ranks < 1:
-        raise UserError(f"--ranks {options.ranks}: expected 1 or more")
+    for name in ("ranks", "slots"):
+        if getattr(options, name) < 1:
+            raise UserError(f"--{name} {getattr(options, name)}: expected 1 or more")
     name = options.name or checked_name(options, more)
     config = options.config
     python: tuple[str, ...] = (sys.executable,)
@@ -147,13 +150,24 @@ def checked_name(options: argparse.Namespace, more: list[str]) -> str:
     return read_config(path, run.set, allow_plugins=run.allow_plugins).name
 
 
+def write_script(path: Path, text: str) -> None:
+    """Write a script that can be started."""
+    try:
+        path.write_text(text, encoding="utf-8", errors="surrogateescape")
+        path.chmod(0o755)
+    except OSError as error:
+        raise UserError(
+            f"cannot write {path}: {error.strerror}; choose another file with --write"
+        ) from None
+
+
 def submit(kind: str, path: Path) -> int:
     """Hand the script to the scheduler."""
     command = [word.format(path) for word in SUBMIT[kind]]
     try:
         with path.open() as script:
             return subprocess.run(command, stdin=script, check=False).returncode
-    except FileNotFoundError:
+    except (FileNotFoundError, PermissionError):
         raise UserError(
             f"there is no {command[0]} here, so {path} was written but not submitted; "
             "submit it where there is one"

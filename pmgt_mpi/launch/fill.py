@@ -38,7 +38,7 @@ def filled(kind: str, job: Job) -> str:
     """Give the text of a job script of a kind, ready to be submitted."""
     path = scripts() / FILES[kind]
     try:
-        text = path.read_text()
+        text = path.read_text(encoding="utf-8")
     except OSError as error:
         raise UserError(
             f"cannot read {path}: {error.strerror}; install the package again"
@@ -149,7 +149,7 @@ def kubernetes(text: str, job: Job) -> str:
     run = [*job.python, "-m", "pmgt_mpi.run", "--config", job.config]
     run += ["--out", out, "--resume", "auto", *job.options]
     start = [job.mpirun, "--hostfile", "/etc/mpi/hostfile", "-n", str(job.ranks)]
-    text = replaced(text, "name: pmgt-mpi", f"name: {job.name}")
+    text = replaced(text, "name: pmgt-mpi", f"name: {json.dumps(job.name)}")
     text = replaced(text, 'args: ["python"', f"args: {json.dumps(run)}")
     text = replaced(text, 'command: ["mpirun"', f"command: {json.dumps(start)}")
     text = replaced(text, "slotsPerWorker: ", f"slotsPerWorker: {job.slots}")

@@ -63,7 +63,8 @@ class Job:
 
 def seconds_of(time: str) -> int:
     """Read HH:MM:SS, D-HH:MM:SS or MM:SS."""
-    match = re.fullmatch(r"(?:(?:(\d+)-)?(\d+):)?(\d+):(\d\d)", time)
+    part = "([0-9]{1,6})"
+    match = re.fullmatch(f"(?:(?:{part}-)?{part}:)?{part}:([0-9][0-9])", time)
     if match is None:
         raise UserError(f"--time {time}: {EXPECTED}")
     days, hours, minutes, seconds = (int(part or 0) for part in match.groups())

@@ -153,7 +153,12 @@ def test_times(time, seconds):
     assert seconds_of(time) == seconds
 
 
-@pytest.mark.parametrize("time", ["2h", "00:00:00", "1:2:3", "", "10", "00:00:61"])
+@pytest.mark.parametrize(
+    "time",
+    [
+        "2h", "00:00:00", "1:2:3", "", "10", "00:00:61", "٠١:٠٠:٠٠", f"{'9' * 5000}:00",
+    ],
+)  # fmt: skip
 def test_wrong_times_are_refused(time):
     with pytest.raises(UserError, match="expected HH:MM:SS"):
         seconds_of(time)
@@ -207,6 +212,8 @@ def test_command_prints_or_writes(config, capsys):
         (["hosts", "--ranks", "2"], "hosts needs --hostfile FILE"),
         (["kubernetes", "--ranks", "3", "--slots", "2"], "--slots 2 does not divide"),
         (["kubernetes", "--ranks", "3", "--time", "1:00"], "leave --time away"),
+        (["kubernetes", "--ranks", "3", "--slots", "0"], "--slots 0: expected 1 or m"),
+        (["slurm", "--ranks", "2", "--directive", "a\nb"], "an argument has two lines"),
         (
             ["slurm", "--ranks", "2", "--", "--set", "stop.stepz=1"],
             "[stop] has no key 'stepz'",
@@ -220,6 +227,26 @@ def test_wrong_input_is_told_in_a_sentence(config, capsys, arguments, message):
     assert told.out == ""
     assert told.err.startswith("pmgt_mpi: error: ")
     assert message in told.err
+
+
+def test_a_script_that_cannot_be_written(config, capsys):
+    arguments = ["slurm", "--ranks", "2", "--config", config, "--write", "no/folder"]
+    assert main(arguments) == 2
+    assert capsys.readouterr().err == (
+        "pmgt_mpi: error: cannot write no/folder: No such file or directory; choose "
+        "another file with --write\n"
+    )
+
+
+def test_names_and_paths_of_any_kind_stand_in_a_script(config, capsys, tmp_path):
+    odd = "\udcffé.toml"
+    (tmp_path / odd).write_text(CONFIG.replace("My run", "123"))
+    assert main(["slurm", "--ranks", "2", "--config", odd]) == 0
+    assert capsys.readouterr().out == "123.sbatch\n"
+    assert odd in Path("123.sbatch").read_text(errors="surrogateescape")
+    assert main(["kubernetes", "--ranks", "2", "--config", config, "--name", "7"]) == 0
+    job = yaml.safe_load(Path("7.yaml").read_text())
+    assert job["metadata"]["name"] == "7"
 
 
 def test_submitting_needs_the_scheduler(config, capsys, monkeypatch):
