@@ -12,6 +12,7 @@ from pmgt_mpi import __version__
 from pmgt_mpi.runtime.environment import STARTED, launched, prepare
 from pmgt_mpi.runtime.parser import ListAction, Parser
 from pmgt_mpi.runtime.sentry import Sentry, block_signals
+from pmgt_mpi.runtime.terminal import command
 
 DESCRIPTION = """\
 Run decentralized optimization: every MPI rank is one agent, holds its own rows of the
@@ -130,4 +131,4 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    command(main)

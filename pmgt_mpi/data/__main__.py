@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import argparse
 import os
-import sys
 from pathlib import Path
 
 from pmgt_mpi.data.fetch import DATASETS, fetch
 from pmgt_mpi.errors import UserError
-from pmgt_mpi.runtime.terminal import say
+from pmgt_mpi.runtime.terminal import command, complain, say
 
 DESCRIPTION = """\
 Fetch a public data set into the folder PMGT_DATA, where configs look for it, and check
@@ -48,8 +47,7 @@ def main(arguments: list[str] | None = None) -> int:
             )
         path = fetch(dataset, Path(folder), [options.url] if options.url else (), say)
     except UserError as error:
-        sys.stderr.write(f"pmgt_mpi: error: {error}\n")
-        return error.exit_code
+        return complain(error)
     except KeyboardInterrupt:
         return 130
     say(f"{path} is there and right. {dataset.notice}")
@@ -57,4 +55,4 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    command(main)

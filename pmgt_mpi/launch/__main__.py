@@ -1,8 +1,7 @@
 """The command: ``python -m pmgt_mpi.launch slurm --ranks 64 --config FILE``."""
 
-import sys
-
 from pmgt_mpi.launch.command import main
+from pmgt_mpi.runtime.terminal import command
 
 if __name__ == "__main__":
-    sys.exit(main())
+    command(main)

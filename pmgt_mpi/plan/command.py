@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 from pathlib import Path
 from time import sleep
 from typing import Any
@@ -20,6 +19,7 @@ from pmgt_mpi.plan.table import table
 from pmgt_mpi.runtime.build import network_of
 from pmgt_mpi.runtime.config import read_config
 from pmgt_mpi.runtime.plan import Plan
+from pmgt_mpi.runtime.terminal import complain, printable, write
 
 DESCRIPTION = """\
 Predict what a config would cost on a cluster that one does not have yet.
@@ -80,12 +80,11 @@ def main(arguments: list[str] | None = None) -> int:
             values = values_of(options, plan, cluster, sample)
             told = json.dumps(values, indent=2) if options.json else text(values)
         if world.rank == 0:
-            sys.stdout.write(told + "\n")
+            write(told + "\n")
     except UserError as error:
         if world.rank == 0:
-            sys.stderr.write(f"pmgt_mpi: error: {error}\n")
-        else:
-            sleep(1)  # mpirun ends the job at the first rank that fails
+            return complain(error)
+        sleep(1)  # mpirun ends the job at the first rank that fails
         return error.exit_code
     return 0
 
@@ -165,7 +164,7 @@ def text(values: Any) -> str:
     for one in values["algorithms"]:
         step = one["step"]
         lines.append(
-            f"{one['algorithm']:<18}{step['gradients']:>12,.0f}{step['rounds']:>9,.0f}"
+            f"{printable(one['algorithm']):<18}{step['gradients']:>12,.0f}{step['rounds']:>9,.0f}"
             f"{step['messages']:>14,.0f}{step['bytes']:>11.3g}{step['seconds']:>10.3g}"
             f"{step['compute_seconds']:>10.3g}{step['comm_seconds']:>10.3g}"
             f"{one['memory_bytes'] / 1e6:>8,.0f} MB"

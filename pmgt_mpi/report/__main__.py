@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
 
 from pmgt_mpi import __version__
@@ -14,7 +13,7 @@ from pmgt_mpi.report.follow import follow
 from pmgt_mpi.report.formats import FORMATS
 from pmgt_mpi.report.targets import require_reached
 from pmgt_mpi.report.write import different, write_report
-from pmgt_mpi.runtime.terminal import say
+from pmgt_mpi.runtime.terminal import command, complain, say, write
 
 DESCRIPTION = """\
 Report one run, or compare several: a page that needs nothing else (report.html), with
@@ -79,7 +78,7 @@ def main(arguments: list[str] | None = None) -> int:
         folders = different(options.folders)
         if options.format:
             rows = require_reached(curves_of([read_run(path) for path in folders]))
-            sys.stdout.write(FORMATS[options.format](rows))
+            write(FORMATS[options.format](rows))
             return 0
         single = folders[0] / "report" if len(folders) == 1 else Path("report")
         out = options.out or single
@@ -89,12 +88,11 @@ def main(arguments: list[str] | None = None) -> int:
             page = write_report([read_run(path) for path in folders], out)
             say(f"report: {page}")
     except UserError as error:
-        sys.stderr.write(f"pmgt_mpi: error: {error}\n")
-        return error.exit_code
+        return complain(error)
     except KeyboardInterrupt:
         return 130
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    command(main)

@@ -120,7 +120,8 @@ class RunFolder:
     def write_json(self, name: str, content: Any) -> None:
         """Write a JSON file in one piece."""
         text = json.dumps(finite(content), indent=2, ensure_ascii=False)
-        self._replace(name, (text + "\n").encode())
+        # Of a path that is no text in this locale JSON writes out the halves of signs.
+        self._replace(name, (text + "\n").encode(errors="backslashreplace"))
 
     def write_toml(self, name: str, content: dict[str, Any]) -> None:
         """Write a TOML file in one piece."""
