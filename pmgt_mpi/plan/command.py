@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from math import inf
 from pathlib import Path
 from time import sleep
 from typing import Any
@@ -14,7 +15,8 @@ from pmgt_mpi.collective import Collective
 from pmgt_mpi.engine.choice import choose_engine
 from pmgt_mpi.errors import UserError
 from pmgt_mpi.gossip.polynomials import rounds_for
-from pmgt_mpi.plan.forecast import Cluster, Sample, forecast, take_sample
+from pmgt_mpi.plan.forecast import Cluster, forecast
+from pmgt_mpi.plan.sample import Sample, take_sample
 from pmgt_mpi.plan.table import table
 from pmgt_mpi.runtime.build import network_of
 from pmgt_mpi.runtime.config import read_config
@@ -26,13 +28,18 @@ Predict what a config would cost on a cluster that one does not have yet.
 
   python -m pmgt_mpi.plan --config my.toml --ranks 10000 --latency 2e-6 --bandwidth 10e9
 
-Spectrum, rounds, messages and bytes are exact. Seconds come from steps of one agent
-that are rehearsed here, without a network, and from the latency (seconds) and the
-bandwidth (bytes a second) of a link. Without these two, start it on two ranks (mpirun
--n 2): they rehearse together, and a round costs what it costs between them. What "auto"
-and "theory" become depends on the rows, of which only one agent's are here: on the
-cluster such parameters may be others.
+Spectrum, rounds, messages and bytes are exact. So is what "auto" and "theory" become,
+where the rows of all agents can be set up here, one agent after the other: up to 1,000
+agents, 1 GB of rows, and --seconds. Else such parameters are estimates from the rows of
+one agent; they are marked, and rounds, messages and bytes depend on them. Seconds come
+from steps of one agent that are rehearsed here, without a network, and from the latency
+(seconds) and the bandwidth (bytes a second) of a link. Without these two, start it on
+two ranks (mpirun -n 2): they rehearse together, and a round costs what it costs between
+them.
 """
+
+MOST_RANKS = 1_000_000
+"""Of which a graph can be made here."""
 
 
 def parse(arguments: list[str] | None) -> argparse.Namespace:
@@ -50,6 +57,13 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     add("--contraction", metavar="RHO", type=float, default=0.1, help="of a mix (0.1)")
     add("--inner", metavar="T", type=int, help="a step in which T was drawn; else mean")
     add("--steps", metavar="K", type=int, default=40, help="steps to rehearse (40)")
+    add(
+        "--seconds",
+        metavar="S",
+        type=float,
+        default=30.0,
+        help="that setting up all agents here may take (30); 0: estimate parameters",
+    )
     add("--set", metavar="SECTION.KEY=VALUE", action="append", default=[])
     add("--allow-plugins", action="store_true", help="as in pmgt_mpi.run")
     add("--json", action="store_true", help="print JSON")
@@ -73,7 +87,9 @@ def main(arguments: list[str] | None = None) -> int:
         cluster = cluster_of(options, world)
         engine = choose_engine(Collective(world), plan.engine)
         comm = world if cluster.latency is None else MPI.COMM_SELF
-        sample = take_sample(plan, cluster.ranks, engine, comm)
+        # The table is of other numbers of agents, each with as many rows.
+        seconds = 0.0 if options.table else options.seconds
+        sample = take_sample(plan, cluster.ranks, engine, comm, seconds=seconds)
         if options.table:
             told = table(plan, cluster, options.contraction, sample)
         else:
@@ -93,8 +109,12 @@ def cluster_of(options: argparse.Namespace, world: Any) -> Cluster:
     """Give the cluster that is spoken of."""
     for name in ("ranks", "latency", "bandwidth", "steps"):
         value = getattr(options, name)
-        if value is not None and value <= 0:
+        if value is not None and not 0 < value < inf:
             raise UserError(f"--{name} {value}: expected a positive number")
+    if options.ranks > MOST_RANKS:
+        raise UserError(f"--ranks {options.ranks}: expected at most {MOST_RANKS:,}")
+    if not 0 <= options.seconds < inf:
+        raise UserError(f"--seconds {options.seconds}: expected a number from 0 on")
     if not 0 < options.contraction < 1:
         raise UserError(f"--contraction {options.contraction}: expected 0 < RHO < 1")
     given = options.latency, options.bandwidth
@@ -129,6 +149,7 @@ def values_of(
             "rounds_for_contraction": rounds,
         },
         "rows_per_agent": sample.n,
+        "estimates": sample.why,
         "algorithms": [
             forecast(
                 plan, number, sample, network, cluster,
@@ -170,4 +191,19 @@ def text(values: Any) -> str:
             f"{one['memory_bytes'] / 1e6:>8,.0f} MB"
         )
     lines += ["", "Gradients and memory are of one agent, messages and bytes of all."]
+    for one in values["algorithms"]:
+        told = (
+            f"{name} {'~' if name in one['estimated'] else ''}{_told(value)}"
+            for name, value in one["parameters"].items()
+        )
+        lines.append(f"{printable(one['algorithm'])}: {', '.join(told)}")
+    if any(one["estimated"] for one in values["algorithms"]):
+        lines.append(
+            "~: estimated from the rows of one agent, and with it rounds, messages and "
+            f"bytes, as {values['estimates']}"
+        )
     return "\n".join(lines)
+
+
+def _told(value: Any) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else f"{value}"

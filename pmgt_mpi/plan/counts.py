@@ -22,8 +22,9 @@ class StepCost:
 def step_cost(method: Algorithm, n: int, *, T: int | None = None) -> StepCost:
     """Evaluate a method's formulas, all of its parameters being numbers.
 
-    Without T it is the average: T + 1 = ⌈n/b⌉, coins by their probability, and steps of
-    a period by their share. With T it is what a step costs in which T was drawn.
+    Without T it is the average: T + 1 = ⌈n/b⌉, coins by their probability (Λ of all S
+    inner steps but the last), and steps of a period by their share. With T it is what a
+    step costs in which T was drawn.
     """
     traits, own = method.traits, asdict(method)  # type: ignore[call-overload]
     b = own.get("batch_size") or 1
@@ -35,7 +36,7 @@ def step_cost(method: Algorithm, n: int, *, T: int | None = None) -> StepCost:
         "b": b,
         "M": own.get("mix_rounds"),
         "T": ceil(n / b) - 1 if T is None else T,
-        "Λ": (own.get("inner_steps") or 0) * (own.get("activation") or 0.0),
+        "Λ": max(0, letters.get("S", 0) - 1) * (own.get("activation") or 0.0),
     }
     period = letters.get("q") or 1
     totals = {"gradients": 0.0, "rounds": 0.0}

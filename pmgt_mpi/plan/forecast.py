@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
-import resource
 from dataclasses import dataclass
-from math import ceil
+from math import inf
 from typing import Any
 
-import numpy as np
-from mpi4py import MPI
-
-from pmgt_mpi.algorithms.base import Algorithm, Setting
+from pmgt_mpi.algorithms.base import Algorithm
 from pmgt_mpi.collective import Collective
-from pmgt_mpi.data.shard import Shard
-from pmgt_mpi.engine.choice import Engine
-from pmgt_mpi.errors import UserError
 from pmgt_mpi.gossip.exchange import tape_shape
-from pmgt_mpi.gossip.polynomials import Mixing, contraction, rounds_for
 from pmgt_mpi.graphs.network import Network
 from pmgt_mpi.plan.counts import step_cost
 from pmgt_mpi.plan.rehearsal import FewRounds, Rehearsal, one_for_all
-from pmgt_mpi.runtime.build import network_of, shard_of
-from pmgt_mpi.runtime.plan import AlgorithmPlan, Part, Plan
-from pmgt_mpi.runtime.stage import Stage, make_stage, spread_network
+from pmgt_mpi.plan.sample import Sample
+from pmgt_mpi.plan.together import LocalComm, Room
+from pmgt_mpi.runtime.execute import setting_of
+from pmgt_mpi.runtime.needs import refuse_unmet
+from pmgt_mpi.runtime.plan import AlgorithmPlan, Plan
+from pmgt_mpi.runtime.stage import NetworkFacts
 
 REHEARSAL_SECONDS = 0.5, 3.0
 """For which steps of one algorithm are rehearsed, at least and at most."""
@@ -46,100 +41,36 @@ class Cluster:
         return self.latency + messages * nbytes / self.bandwidth
 
 
-@dataclass(frozen=True)
-class Sample:
-    """One agent's rows on this machine.
-
-    Attributes
-    ----------
-    stage
-        Of an agent that is alone with them, but for the network of the rehearsal.
-    n
-        Rows of an agent.
-    nbytes
-        Of the rows and labels.
-    base_bytes
-        Memory of the process with all libraries, before the rows.
-    engine
-        What runs rounds and minibatches, as in a run.
-    """
-
-    stage: Stage
-    n: int
-    nbytes: int
-    base_bytes: int
-    engine: Engine
-
-
-def take_sample(plan: Plan, ranks: int, engine: Engine, comm: Any) -> Sample:
-    """Load as many rows as one of `ranks` agents would have.
-
-    `comm` holds this rank alone, or both ranks that rehearse together.
-    """
-    base_bytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-    source = plan.data.source
-    rows, path = source.options.get("rows"), str(source.options.get("path", ""))
-    alone = plan._replace(data=plan.data._replace(shares=None))
-    if rows is not None and rows < ranks:
-        raise UserError(
-            f"--ranks {ranks}: [data] has {rows} rows, fewer than one an agent"
-        )
-    if rows is not None:
-        n = ceil(rows / ranks)
-        options = {**source.options, "rows": n}
-        own = alone.data._replace(source=source._replace(options=options))
-        alone = alone._replace(data=own)
-    collective = Collective(MPI.COMM_SELF)
-    shard = shard_of(alone, collective)
-    if rows is None:
-        n = shard.rows if "{agent}" in path else ceil(shard.rows / ranks)
-        labels = None if shard.labels is None else shard.labels[:n]
-        shard = Shard(shard.A[:n], labels, n, 1)
-    problem = plan.problem.make(shard, collective)
-    network = spread_network(collective, lambda: network_of(_ring(plan), 1))
-    stage = make_stage(
-        MPI.COMM_SELF, collective, network, problem, plan.regularizer.make(),
-        np.zeros(problem.shape, plan.dtype), lambda *_: None,
-    )  # fmt: skip
-    return Sample(stage._replace(comm=comm), n, shard.nbytes, base_bytes, engine)
-
-
-def _ring(plan: Plan) -> Plan:
-    """The plan with a network that one agent can have."""
-    part = Part("ring", "pmgt_mpi.graphs.fixed:ring")
-    weights = Part("laplacian", "pmgt_mpi.graphs.weights:laplacian")
-    network = plan.network._replace(
-        topology=part, file=None, weights=weights, weights_file=None
-    )
-    return plan._replace(network=network)
-
-
 def resolved(
     plan: AlgorithmPlan, sample: Sample, network: Network, rounds: int | None = None
 ) -> Algorithm:
     """Make the method with numbers for all its parameters, for that network."""
-    mixing: Mixing = plan.mixing.load()
-    stage = sample.stage
-    setting = Setting(
-        agents=network.agents,
-        n=sample.n,
-        least_rows=sample.n,
-        constants=stage.constants,
-        sigma_psi=stage.regularizer.sigma,
-        lambda_2=network.lambda_2,
-        lambda_min=network.lambda_min,
-        psd=network.psd,
-        steps=plan.steps,
-        mix_rounds=plan.mix_rounds if rounds is None else rounds,
-        rounds_for=lambda rho: rounds_for(
-            mixing, rho, network.lambda_2, network.lambda_min
-        ),
-        contraction=lambda M: contraction(
-            mixing, M, network.lambda_2, network.lambda_min
-        ),
+    facts = {name: getattr(network, name) for name in NetworkFacts._fields}
+    stage = sample.stage._replace(
+        collective=Collective(LocalComm(Room(network.agents, inf), 0)),
+        network=NetworkFacts(**facts),
     )
+    if network.agents != len(stage.rows):
+        stage = stage._replace(rows=[sample.n] * network.agents)
+    if rounds is not None:
+        plan = plan._replace(mix_rounds=rounds)
     method: Algorithm = plan.method.make()
-    return method.resolve(setting)
+    refuse_unmet(plan.method.name, method, stage)
+    return method.resolve(setting_of(stage, plan))
+
+
+def estimated(plan: Plan, number: int, sample: Sample) -> list[str]:
+    """Names of the parameters that may be others in the run: words in the config."""
+    if sample.why is None:
+        return []
+    algorithm = plan.algorithms[number]
+    known = set()
+    if not isinstance(algorithm.mix_rounds, str):
+        known.add("section")
+    if "rows" in plan.data.source.options and plan.data.shares is None:
+        known.add("sqrt")  # of the rows of an agent, which are known
+    words = vars(algorithm.method.make()).items()
+    return [name for name, v in words if isinstance(v, str) and v not in known]
 
 
 def forecast(
@@ -198,6 +129,7 @@ def forecast(
     return {
         "algorithm": algorithm.label,
         "parameters": vars(method).copy(),
+        "estimated": estimated(plan, number, sample),
         "step": {
             "gradients": cost.gradients,
             "rounds": 0 if alone else cost.rounds,
@@ -212,7 +144,7 @@ def forecast(
             "gradient": per_gradient,
             "round": here + wire,
         },
-        # Exactly, at the start and after each of the first steps, of all agents.
+        # At the start and after each of the first steps, of all agents.
         "first_steps": {
             "rounds": [0 if alone else each for each in rehearsal.rounds[: steps + 1]],
             "messages": [ends * each for each in rehearsal.rounds[: steps + 1]],

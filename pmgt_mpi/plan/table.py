@@ -5,9 +5,12 @@ from __future__ import annotations
 from pmgt_mpi.errors import UserError
 from pmgt_mpi.gossip.polynomials import rounds_for
 from pmgt_mpi.graphs import TOPOLOGIES
-from pmgt_mpi.plan.forecast import Cluster, Sample, forecast
+from pmgt_mpi.plan.forecast import Cluster, forecast
+from pmgt_mpi.plan.sample import Sample
+from pmgt_mpi.report.formats import markdown_text
 from pmgt_mpi.runtime.build import network_of
 from pmgt_mpi.runtime.plan import Part, Plan
+from pmgt_mpi.runtime.terminal import printable
 
 GRAPHS = ("ring", "torus", "exponential", "random-regular")
 AGENTS = (100, 1_000, 10_000, 100_000)
@@ -21,9 +24,10 @@ def table(plan: Plan, cluster: Cluster, contraction: float, sample: Sample) -> s
     """
     algorithm = plan.algorithms[0]
     mixing = algorithm.mixing.load()
+    label = markdown_text(printable(algorithm.label))
     lines = [
         f"| graph | agents | degree | 1 − λ₂ | M | rounds of a step of "
-        f"{algorithm.label} | MB that an agent sends | seconds | of which compute |",
+        f"{label} | MB that an agent sends | seconds | of which compute |",
         "|---|---|---|---|---|---|---|---|---|",
     ]
     for graph in GRAPHS:

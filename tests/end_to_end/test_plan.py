@@ -10,6 +10,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from pmgt_mpi.algorithms import ALGORITHMS
 from scripts.plan_seconds import config, pair
 from tests.launcher import mpirun, run
 from tests.support.running import SMALL, Left, run_config
@@ -49,6 +50,122 @@ def test_rounds_messages_and_bytes_are_those_of_the_run(tmp_path, ranks, network
         assert len(records) == STEPS + 1
         for name, foreseen in one["first_steps"].items():
             assert foreseen == [record[name] for record in records], one["algorithm"]
+
+
+MATRIX = np.random.default_rng(5).normal(size=(90, 5)) * [9, 4, 2, 1, 0.5]
+LABELLED = np.column_stack([MATRIX, np.sign(MATRIX[:, 0] + 3 * MATRIX[:, 1])])
+
+HEAD = """
+[network]
+topology = "ring"
+{network}
+[data]
+{data}
+[problem]
+{problem}
+[stop]
+steps = 8
+"""
+METHODS = ("pmgt-katyushax", "nids", "destress")
+PCA = 'kind = "shift-invert-pca"'
+GAUSSIAN = 'source = "gaussian"\nrows = 90\ncolumns = 5\ncondition = 50.0'
+
+
+@pytest.mark.parametrize(
+    ("ranks", "data", "problem", "methods", "network"),
+    [
+        (
+            4, 'source = "bernoulli"\nrows = 603\ncolumns = 8', PCA,
+            [name for name in ALGORITHMS if name not in ("svrg", "katyushax")], "",
+        ),
+        (
+            4, f'{GAUSSIAN}\npartition = "shuffled"\nshares = [1, 2, 1, 5]',
+            'kind = "indefinite-quadratic"', METHODS, 'weights = "metropolis"',
+        ),
+        (
+            3, 'source = "csv"\npath = "rows.csv"\nlabel_column = -1\n'
+            'partition = "by-label"\nscale = "standard"',
+            'kind = "logistic"\nl2 = 0.1', METHODS, "",
+        ),
+        (
+            3, 'source = "csv"\npath = "rows.csv"\nlabel_column = -1\n'
+            'scale = "minmax"\nlayout = "sparse"',
+            'kind = "logistic"\nl2 = 0.1', METHODS, "",
+        ),
+        (4, 'source = "npy"\npath = "part-{agent}.npy"', PCA, METHODS, ""),
+        (
+            3, 'source = "gaussian"\nrows = 8\ncolumns = 9\nlabels = "linear"',
+            'kind = "ridge"\nepsilon = 0.01', METHODS, "",
+        ),
+        (1, 'source = "bernoulli"\nrows = 100\ncolumns = 8', PCA, ["svrg"], ""),
+    ],
+    ids=["every", "unequal", "by-label", "text", "private", "epsilon", "one"],
+)  # fmt: skip
+def test_parameters_are_those_of_the_run(
+    tmp_path, ranks, data, problem, methods, network
+):
+    np.savetxt(tmp_path / "rows.csv", LABELLED, delimiter=",")
+    for agent in range(4):
+        np.save(tmp_path / f"part-{agent}.npy", MATRIX[agent**2 : 3 * (agent + 5)])
+    text = HEAD.format(data=data, problem=problem, network=network)
+    text += "".join(f'[[algorithm]]\nname = "{name}"\n' for name in methods)
+    told = plan(
+        tmp_path, "--ranks", str(ranks), "--json", "--steps", "8", *LINKS, text=text
+    )
+    forecast = json.loads(told.expect(0).stdout)
+    run_config(tmp_path, text, ranks=ranks).expect(0)
+    left = Left(tmp_path / "out")
+    assert forecast["estimates"] is None
+    assert forecast["rows_per_agent"] == -(-sum(left.meta["rows"]) // ranks)
+    for one, end in zip(forecast["algorithms"], left.summary, strict=True):
+        assert one["estimated"] == []
+        assert one["parameters"] == pytest.approx(end["parameters"], rel=1e-12)
+        records = [r for r in left.metrics if r["algorithm"] == one["algorithm"]]
+        for name, foreseen in one["first_steps"].items():
+            assert foreseen == [record[name] for record in records], one["algorithm"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "data", "why"),
+    [
+        (("--ranks", "1001"), "rows = 5000", "no more than 1,000 agents are set up"),
+        (("--ranks", "4"), "rows = 50000000", "the data are more than 1 GB"),
+        (("--ranks", "4", "--seconds", "0"), "rows = 600", "--seconds 0 wants it"),
+        (("--ranks", "9", "--seconds", "1e-9"), "rows = 600", "longer than 1e-09 s"),
+    ],
+)
+def test_what_is_an_estimate_is_called_one(tmp_path, arguments, data, why):
+    text = SMALL.replace("rows = 600", data)
+    text += "step_size = 0.1\n\n[mixing]\nrounds = 3\n"
+    told = plan(tmp_path, *arguments, *LINKS, text=text).expect(0).stdout
+    lines = {line.partition(":")[0]: line for line in told.splitlines()}
+    assert "step_size ~" in lines["pg-extra"]
+    assert lines["nids"] == "nids: step_size 0.1"
+    assert lines["pmgt-svrg"].endswith(", mix_rounds 3")
+    assert lines["~"].startswith("~: estimated from the rows of one agent, and with it")
+    assert why in lines["~"]
+
+
+def test_rows_that_are_elsewhere_make_estimates(tmp_path):
+    np.save(tmp_path / "part-0.npy", MATRIX)
+    data = 'source = "npy"\npath = "part-{agent}.npy"'
+    text = HEAD.format(data=data, problem=PCA, network="")
+    text += '[[algorithm]]\nname = "nids"\n'
+    told = plan(tmp_path, "--ranks", "4", "--json", *LINKS, text=text).expect(0).stdout
+    forecast = json.loads(told)
+    assert forecast["algorithms"][0]["estimated"] == ["step_size"]
+    assert "the rows of other agents are elsewhere" in forecast["estimates"]
+    assert forecast["rows_per_agent"] == 90
+
+
+def test_what_the_run_refuses_the_plan_refuses(tmp_path):
+    text = SMALL + '\n[regularizer]\nkind = "l1"\nstrength = 0.1\n'
+    text += '[[algorithm]]\nname = "gt-saga"\n'
+    told = plan(tmp_path, "--ranks", "4", *LINKS, text=text).expect(2).stderr
+    assert "gt-saga has no proximal step" in told
+    text = SMALL + '\n[[algorithm]]\nname = "svrg"\n'
+    told = plan(tmp_path, "--ranks", "4", *LINKS, text=text).expect(2).stderr
+    assert "svrg is a method for one machine, and there are 4 agents" in told
 
 
 def test_a_step_with_a_given_T_costs_what_the_plan_says(tmp_path):
@@ -101,6 +218,9 @@ def test_seconds_are_within_30_percent_where_every_rank_has_a_core(tmp_path, ran
         (["--ranks", "0", *LINKS], "--ranks 0: expected a positive number"),
         (["--ranks", "4000", *LINKS], "[data] has 600 rows, fewer than one an agent"),
         (["--ranks", "4", "--contraction", "2", *LINKS], "expected 0 < RHO < 1"),
+        (["--ranks", "1000000000", *LINKS], "expected at most 1,000,000"),
+        (["--ranks", "4", "--seconds", "-1", *LINKS], "expected a number from 0 on"),
+        (["--ranks", "4", "--latency", "nan"], "--latency nan: expected a positive"),
     ],
 )
 def test_wrong_input_is_told_in_a_sentence(tmp_path, arguments, said):
@@ -123,4 +243,4 @@ def test_two_ranks_measure_their_own_link(tmp_path):
     command = ["-m", "pmgt_mpi.plan", "--config", "plan.toml", "--ranks", "4"]
     told = mpirun(2, command, cwd=tmp_path).expect(0).stdout
     assert "4 ranks, 150 rows each; links as between the two ranks here" in told
-    assert told.count("pmgt-katyushax") == 1
+    assert told.count("4 ranks") == 1

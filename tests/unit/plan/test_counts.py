@@ -27,7 +27,7 @@ def test_every_method_tells_its_average(name):
         "dearest": lambda: p * N + (1 - p) * 2 * b,
         "gt-svrg": lambda: 2 * b + N / q,
         "gt-sarah": lambda: N / q + (1 - 1 / q) * 2 * b,
-        "destress": lambda: N + 2 * b * own["inner_steps"] * own["activation"],
+        "destress": lambda: N + 2 * b * (own["inner_steps"] - 1) * own["activation"],
     }
     if name in gradients:
         assert cost.gradients == pytest.approx(gradients[name]())
