@@ -10,7 +10,7 @@ import networkx as nx
 import numpy as np
 
 from pmgt_mpi.errors import UserError
-from pmgt_mpi.graphs.links import check_edges
+from pmgt_mpi.graphs.links import check_number
 from pmgt_mpi.graphs.textfile import shortened
 from pmgt_mpi.options import Count, Probability
 
@@ -36,7 +36,7 @@ def erdos_renyi(
         ``auto`` is 2 ln m / m, twice the threshold of connectedness.
     """
     p = min(1.0, 2 * math.log(m) / m) if probability == "auto" else probability
-    check_edges(p * m * (m - 1) / 2, "erdos-renyi", m)
+    check_number(p * m * (m - 1) / 2, "erdos-renyi", m)
     least = max(p, 1e-15)  # networkx divides by log(1 − p)
     return _connected(
         lambda: nx.fast_gnp_random_graph(m, least, seed=_seed(rng)),
@@ -63,7 +63,7 @@ def random_regular(m: int, rng: np.random.Generator, *, degree: Count = 4) -> nx
             f"[network] degree = {told} needs more than {told} agents, and there "
             f"{'is 1' if m == 1 else f'are {m}'}; lower degree or start more ranks"
         )
-    check_edges(m * degree / 2, "random-regular", m)
+    check_number(m * degree / 2, "random-regular", m)
     if m * degree % 2:
         raise UserError(
             f"[network] degree = {degree} on {m} agents: no such graph exists, as "

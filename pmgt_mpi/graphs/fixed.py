@@ -14,7 +14,7 @@ from typing import Any, Literal
 import numpy as np
 
 from pmgt_mpi.errors import UserError
-from pmgt_mpi.graphs.links import Graph, check_edges, linked
+from pmgt_mpi.graphs.links import Graph, check_number, linked
 from pmgt_mpi.graphs.textfile import shortened
 from pmgt_mpi.options import Count
 
@@ -42,7 +42,7 @@ def complete(m: int, _rng: np.random.Generator) -> Graph:
     Those, and `best-constant`, give the mean of all agents to each; `metropolis` ones
     are lazy, and need more rounds than one here too.
     """
-    check_edges(m * (m - 1) / 2, "complete", m)
+    check_number(m * (m - 1) / 2, "complete", m)
     return linked(m, combinations(range(m), 2))
 
 

@@ -17,7 +17,7 @@ MOST_EDGES = 20_000_000
 """Of a graph that is made here: some 4 GB on agent 0."""
 
 
-def check_edges(edges: float, topology: str, m: int) -> None:
+def check_number(edges: float, topology: str, m: int) -> None:
     """Refuse a graph of more edges than can be kept, before it is made."""
     if edges > MOST_EDGES:
         raise UserError(
