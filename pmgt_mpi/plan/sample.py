@@ -78,11 +78,9 @@ def take_sample(
         raise UserError(
             f"--ranks {ranks}: [data] has {rows} rows, fewer than one an agent"
         )
-    radius = plan.accuracy is not None and plan.accuracy.radius is not None
-    plan = _ring(plan)._replace(
-        # The minimiser takes long, and is needed where ε_f depends on it alone.
-        reference=plan.reference and plan.accuracy is not None and not radius
-    )
+    # The minimiser takes long, and is needed only where ε_f depends on it.
+    wanted = plan.accuracy is not None and plan.accuracy.radius is None
+    plan = _ring(plan)._replace(reference=plan.reference and wanted)
     why = _too_much(plan, ranks, seconds)
     stage = None
     if why is None:
@@ -100,10 +98,12 @@ def take_sample(
 def _too_much(plan: Plan, ranks: int, seconds: float) -> str | None:
     """Say why not all agents can be set up here, as far as it is seen beforehand."""
     if seconds == 0:
-        return "--seconds 0 wants it"
+        return "no seconds are given to the others"
     if ranks > MOST_AGENTS:
         return f"no more than {MOST_AGENTS:,} agents are set up here"
     options, base = plan.data.source.options, Path(plan.folder)
+    if plan.data.source.name == "libsvm" and plan.data.layout == "dense":
+        return "nobody knows beforehand how much sparse rows take when they are dense"
     if "path" not in options:
         nbytes = options.get("rows", 0) * options.get("columns", 0) * 8
     else:

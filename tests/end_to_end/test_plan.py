@@ -130,7 +130,11 @@ def test_parameters_are_those_of_the_run(
     [
         (("--ranks", "1001"), "rows = 5000", "no more than 1,000 agents are set up"),
         (("--ranks", "4"), "rows = 50000000", "the data are more than 1 GB"),
-        (("--ranks", "4", "--seconds", "0"), "rows = 600", "--seconds 0 wants it"),
+        (
+            ("--ranks", "4", "--seconds", "0"),
+            "rows = 600",
+            "no seconds are given to the others",
+        ),
         (("--ranks", "9", "--seconds", "1e-9"), "rows = 600", "longer than 1e-09 s"),
     ],
 )
