@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import os
-
 import numpy as np
 import pytest
 from mpi4py import MPI
 
 from pmgt_mpi.collective import Collective
+from pmgt_mpi.runtime.environment import launched
 from tests.support.verdicts import AgentsError, Together
 
 
 def test_world_has_the_size_that_was_asked_for(comm: MPI.Intracomm) -> None:
-    asked = os.environ.get("OMPI_COMM_WORLD_SIZE", "1")
-    assert comm.size == int(asked)
+    assert comm.size == launched()[0]
 
 
 def test_comm_is_not_the_world(comm: MPI.Intracomm) -> None:
