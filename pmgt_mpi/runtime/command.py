@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 import time
 from typing import Any
 
@@ -25,7 +24,7 @@ from pmgt_mpi.runtime.resume import config_of
 from pmgt_mpi.runtime.sentry import INTERRUPTED, Sentry
 from pmgt_mpi.runtime.stage import Stage
 from pmgt_mpi.runtime.start import begin, go
-from pmgt_mpi.runtime.terminal import Progress, say
+from pmgt_mpi.runtime.terminal import Progress, complain, say
 from pmgt_mpi.runtime.watchdog import Watchdog
 
 DIVERGED = 3
@@ -49,7 +48,7 @@ def run_command(options: argparse.Namespace, sentry: Sentry) -> int:
         return _run(options, world, sentry)
     except AgreedError as error:
         if world.rank == 0 and launched()[1] == 0:
-            sys.stderr.write(f"pmgt_mpi: error: {error}\n")
+            complain(error)
         return error.exit_code
     except BaseException as error:
         end_job(world, sentry.agent, error)

@@ -17,19 +17,15 @@ class Parser(argparse.ArgumentParser):
             super()._print_message(message, file)  # type: ignore[arg-type]
 
     def exit(self, status: int = 0, message: str | None = None) -> NoReturn:
-        """End all ranks together.
-
-        mpirun ends the job at the first rank that fails, which must not happen before
-        the one that speaks has spoken. Every rank comes here or none does.
-        """
+        """End all ranks together; every rank comes here or none does."""
         if message:
             self._print_message(message, sys.stderr)
         if status != 0 and launched()[0] > 1:
             sys.stderr.flush()
             prepare()
-            from mpi4py import MPI
+            from pmgt_mpi.runtime.leaving import leave
 
-            MPI.COMM_WORLD.Barrier()
+            status = leave(status)
         sys.exit(status)
 
 
