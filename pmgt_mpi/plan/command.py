@@ -185,7 +185,8 @@ def text(values: Any) -> str:
     for one in values["algorithms"]:
         step = one["step"]
         lines.append(
-            f"{printable(one['algorithm']):<18}{step['gradients']:>12,.0f}{step['rounds']:>9,.0f}"
+            f"{printable(one['algorithm']):<18}"
+            f"{step['gradients']:>12,.0f}{step['rounds']:>9,.0f}"
             f"{step['messages']:>14,.0f}{step['bytes']:>11.3g}{step['seconds']:>10.3g}"
             f"{step['compute_seconds']:>10.3g}{step['comm_seconds']:>10.3g}"
             f"{one['memory_bytes'] / 1e6:>8,.0f} MB"
