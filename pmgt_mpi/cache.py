@@ -45,7 +45,8 @@ def own_folder(*names: str) -> Path:
         The way to it from the cache's own folder.
     """
     folder = cache_folder()
-    folder.parent.mkdir(parents=True, exist_ok=True)
+    if not folder.parent.is_dir():
+        folder.parent.mkdir(parents=True, exist_ok=True)
     for name in ("", *names):
         folder /= name
         with suppress(FileExistsError):

@@ -241,15 +241,14 @@ def _write_results(
 
 
 def _draw(folder: RunFolder) -> None:
-    """Draw the picture, if matplotlib is there."""
+    """Draw the picture, if that can be done; the results are there without it."""
     try:
         from pmgt_mpi.report.plot import plot_run
+
+        say(f"plot: {plot_run(folder.path)}")
     except ModuleNotFoundError as error:
         if error.name != "matplotlib":
             raise
         say("no plot: matplotlib is missing (pip install 'pmgt_mpi[report]')")
-        return
-    try:
-        say(f"plot: {plot_run(folder.path)}")
-    except OSError as error:
-        say(f"no plot: {folder.path}: {error.strerror}")
+    except Exception as error:  # of matplotlib, of fonts, of the disk
+        say(f"no plot: {folder.path}: {type(error).__name__}: {error}")

@@ -13,6 +13,7 @@ from typing import Any
 from pmgt_mpi.collective import AgreedError, Collective
 from pmgt_mpi.errors import UserError
 from pmgt_mpi.runtime.sentry import Sentry
+from pmgt_mpi.runtime.terminal import printable
 from pmgt_mpi.runtime.watchdog import Watchdog
 
 TOGETHER = 4.0
@@ -33,7 +34,8 @@ def end_job(comm: Any, agent: int, error: BaseException) -> None:
 
         lines.append(f"{type(error).__name__}: {error}\n")
         lines += traceback.format_exception(error)
-    sys.stderr.write("".join(lines))
+    told = "".join(lines).split("\n")
+    sys.stderr.write("\n".join(map(printable, told)))
     sys.stderr.flush()
     sleep(0.2)  # mpirun drops what it has not read when the job is aborted
     comm.Abort(error.exit_code if isinstance(error, UserError) else 1)

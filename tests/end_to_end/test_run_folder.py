@@ -261,3 +261,10 @@ def test_entries_of_one_method_share_their_chance(tmp_path):
     assert a == b  # T of every epoch
     assert a != c
     assert not np.array_equal(left.solution["a"], left.solution["b"])
+
+
+def test_a_picture_that_cannot_be_drawn_ends_no_run(tmp_path):
+    (tmp_path / "matplotlib.py").write_text("raise RuntimeError('broken')\n")
+    result = run_config(tmp_path, ranks=1, set=("stop.steps=2",)).expect(0)
+    assert "no plot: out: RuntimeError: broken" in result.stdout
+    assert (tmp_path / "out" / "summary.json").exists()
