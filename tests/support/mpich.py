@@ -45,7 +45,7 @@ def _install(environment: Path, mpich: str) -> None:
     python = environment / "bin" / "python"
     if find_spec("pip") is not None:
         pip = [sys.executable, "-m", "pip", "--python", python, "install"]
-        pip += ["--disable-pip-version-check"]
+        pip += ["--disable-pip-version-check", "--retries", "0"]
     elif found := shutil.which("uv"):
         pip = [found, "pip", "install", "--python", python]
     else:
