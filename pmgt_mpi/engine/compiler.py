@@ -42,7 +42,7 @@ def object_path() -> Path:
         except OSError as error:
             raise BuildError(f"cannot read {HERE / name}: {error.strerror}") from None
     for word in (*FLAGS, OWN_PROCESSOR, os.environ.get("CC", ""), _processor()):
-        digest.update(word.encode() + b"\0")
+        digest.update(os.fsencode(word) + b"\0")
     return cache_folder() / "engine" / f"{digest.hexdigest()}.so"
 
 

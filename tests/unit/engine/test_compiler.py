@@ -233,6 +233,13 @@ def test_a_compiler_that_is_no_command(monkeypatch):
     assert find_compiler() == usual
 
 
+def test_a_compiler_whose_name_is_no_text(tmp_path, monkeypatch):
+    named = tmp_path / os.fsdecode(b"cc-\xff")
+    monkeypatch.setenv("CC", script(named, "echo cannot >&2; exit 1"))
+    with pytest.raises(BuildError, match="fails: cannot"):
+        build(object_path())
+
+
 def test_what_a_compiler_says_in_another_encoding_is_told(tmp_path, monkeypatch):
     text = "printf 'error: \\377nicht gefunden\\n' >&2; exit 1"
     monkeypatch.setenv("CC", script(tmp_path / "cc", text))
