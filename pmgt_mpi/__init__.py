@@ -12,12 +12,12 @@ __version__ = "0.1.0"
 __all__ = ["Result", "__version__", "solve"]
 
 if TYPE_CHECKING:
-    from pmgt_mpi.runtime.api import Result, solve
+    from pmgt_mpi.api import Result, solve
 
 
 def __getattr__(name: str) -> Any:
     if name in ("solve", "Result"):
-        from pmgt_mpi.runtime import api
+        from pmgt_mpi import api
 
         return getattr(api, name)
     raise AttributeError(f"module 'pmgt_mpi' has no attribute '{name}'")

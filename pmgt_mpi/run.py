@@ -9,10 +9,10 @@ from math import inf
 from pathlib import Path
 
 from pmgt_mpi import __version__
-from pmgt_mpi.runtime.environment import STARTED, launched, prepare
-from pmgt_mpi.runtime.parser import ListAction, Parser
-from pmgt_mpi.runtime.sentry import Sentry, block_signals
-from pmgt_mpi.runtime.terminal import command
+from pmgt_mpi.command_line import ListAction, Parser
+from pmgt_mpi.environment import STARTED, launched, prepare
+from pmgt_mpi.terminal import command
+from pmgt_mpi.watchdog.signals import Sentry, block_signals
 
 DESCRIPTION = """\
 Run decentralized optimization: every MPI rank is one agent, holds its own rows of the
@@ -119,8 +119,8 @@ def main(arguments: list[str] | None = None) -> int:
     sentry.start()
     prepare()
     # Only now: numpy and MPI look at the environment when they are imported.
-    from pmgt_mpi.runtime.command import run_command
-    from pmgt_mpi.runtime.leaving import leave
+    from pmgt_mpi.execution.run import run_command
+    from pmgt_mpi.mpi.ending import leave
 
     # The folder in which the user stands holds the user's own modules.
     if options.allow_plugins and os.getcwd() not in sys.path:  # noqa: PTH109

@@ -15,7 +15,7 @@ import sys
 import time
 from collections import Counter
 
-import pmgt_mpi.runtime.environment as environment
+import pmgt_mpi.environment as environment
 
 environment.prepare()
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pmgt_mpi.data.fetch import DATASETS, fetch
 from pmgt_mpi.errors import UserError
-from pmgt_mpi.runtime.terminal import command, complain, say
+from pmgt_mpi.terminal import command, complain, say
 
 DESCRIPTION = """\
 Fetch a public data set into the folder PMGT_DATA, where configs look for it, and check

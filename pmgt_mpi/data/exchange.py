@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pmgt_mpi.collective import Collective
 from pmgt_mpi.data.blocks import block_bounds
 from pmgt_mpi.data.growing import GrowingRows
 from pmgt_mpi.data.rows import Rows
+from pmgt_mpi.mpi.collective import Collective
 
 Array = NDArray[Any]
 

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import numpy as np
 
-from pmgt_mpi.collective import Collective
 from pmgt_mpi.data.libsvm_lines import MOST_COLUMNS, LibsvmParser
 from pmgt_mpi.data.source import Table
 from pmgt_mpi.data.text import Parse, open_text
 from pmgt_mpi.errors import UserError
+from pmgt_mpi.mpi.collective import Collective
 from pmgt_mpi.options import Count
 
 

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
-from pmgt_mpi.collective import Collective
 from pmgt_mpi.data import PARTITIONS, SCALINGS
 from pmgt_mpi.data.blocks import block_bounds, block_sizes
 from pmgt_mpi.data.exchange import exchange
@@ -20,6 +19,7 @@ from pmgt_mpi.data.rows import Rows
 from pmgt_mpi.data.shard import Shard
 from pmgt_mpi.data.source import LineError, Source, Table
 from pmgt_mpi.errors import UserError
+from pmgt_mpi.mpi.collective import Collective
 from pmgt_mpi.options import Positive
 
 

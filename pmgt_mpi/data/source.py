@@ -7,8 +7,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from pmgt_mpi.collective import Collective
 from pmgt_mpi.data.rows import Rows
+from pmgt_mpi.mpi.collective import Collective
 
 
 class LineError(Exception):

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from pmgt_mpi.collective import Collective
 from pmgt_mpi.data.archive import Archive, is_packed, unpacked
 from pmgt_mpi.data.cached import CachedTable, write_rows
 from pmgt_mpi.data.files import (
@@ -30,6 +29,7 @@ from pmgt_mpi.data.lines import (
 from pmgt_mpi.data.rows import Rows
 from pmgt_mpi.data.source import LineError, Table
 from pmgt_mpi.errors import UserError
+from pmgt_mpi.mpi.collective import Collective
 
 Parse = Callable[[bytes, np.dtype[Any]], Rows]
 """Whole lines to rows of a type; no lines to no rows. Raises LineError."""

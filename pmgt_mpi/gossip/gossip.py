@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from pmgt_mpi.awake import seconds_since
+from pmgt_mpi.clock import seconds_since
 from pmgt_mpi.gossip.exchange import Exchange, Rounds
 from pmgt_mpi.gossip.polynomials import Mixing, coefficients
 from pmgt_mpi.graphs.neighbourhood import Neighbourhood

@@ -10,7 +10,7 @@ from pathlib import Path
 from pmgt_mpi.errors import UserError
 from pmgt_mpi.launch.fill import FILES, filled
 from pmgt_mpi.launch.job import Job, job_name, seconds_of
-from pmgt_mpi.runtime.terminal import complain, say, write
+from pmgt_mpi.terminal import complain, say, write
 
 DESCRIPTION = """\
 Write a job script for a cluster: one of launch/, filled in. It runs a config and, where
@@ -140,8 +140,8 @@ def checked_name(options: argparse.Namespace, more: list[str]) -> str:
 
     In a container the config lies elsewhere; where it is not here, it is not checked.
     """
+    from pmgt_mpi.config.read import read_config
     from pmgt_mpi.run import parse as parse_run
-    from pmgt_mpi.runtime.config import read_config
 
     path = Path(options.config)
     if options.kind == "kubernetes" and not path.exists():

@@ -1,7 +1,7 @@
 """The command: ``python -m pmgt_mpi.plan --config FILE --ranks 10000 …``."""
 
-from pmgt_mpi.runtime.environment import prepare
-from pmgt_mpi.runtime.terminal import command
+from pmgt_mpi.environment import prepare
+from pmgt_mpi.terminal import command
 
 if __name__ == "__main__":
     prepare()

@@ -9,19 +9,19 @@ from pathlib import Path
 from time import sleep
 from typing import Any
 
-from mpi4py import MPI
-
-from pmgt_mpi.collective import Collective
-from pmgt_mpi.engine.choice import choose_engine
+from pmgt_mpi.config.plan import Plan
+from pmgt_mpi.config.read import read_config
 from pmgt_mpi.errors import UserError
+from pmgt_mpi.execution.engine import choose_engine
+from pmgt_mpi.execution.setup import network_of
 from pmgt_mpi.gossip.polynomials import rounds_for
+from pmgt_mpi.mpi.collective import Collective
+from pmgt_mpi.mpi.world import alone
+from pmgt_mpi.mpi.world import world as all_ranks
 from pmgt_mpi.plan.forecast import Cluster, forecast
 from pmgt_mpi.plan.sample import Sample, take_sample
 from pmgt_mpi.plan.table import table
-from pmgt_mpi.runtime.build import network_of
-from pmgt_mpi.runtime.config import read_config
-from pmgt_mpi.runtime.plan import Plan
-from pmgt_mpi.runtime.terminal import complain, printable, write
+from pmgt_mpi.terminal import complain, printable, write
 
 DESCRIPTION = """\
 Predict what a config would cost on a cluster that one does not have yet.
@@ -79,14 +79,14 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
 def main(arguments: list[str] | None = None) -> int:
     """Run the command; give the exit code."""
     options = parse(arguments)
-    world = MPI.COMM_WORLD
+    world = all_ranks()
     try:
         plan = read_config(
             options.config, options.set, allow_plugins=options.allow_plugins
         )
         cluster = cluster_of(options, world)
         engine = choose_engine(Collective(world), plan.engine)
-        comm = world if cluster.latency is None else MPI.COMM_SELF
+        comm = world if cluster.latency is None else alone()
         # The table is of other numbers of agents, each with as many rows.
         seconds = 0.0 if options.table else options.seconds
         sample = take_sample(plan, cluster.ranks, engine, comm, seconds=seconds)

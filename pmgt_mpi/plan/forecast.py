@@ -7,17 +7,17 @@ from math import inf
 from typing import Any
 
 from pmgt_mpi.algorithms.base import Algorithm
-from pmgt_mpi.collective import Collective
+from pmgt_mpi.algorithms.costs import step_cost
+from pmgt_mpi.config.plan import AlgorithmPlan, Plan
+from pmgt_mpi.execution.algorithm import setting_of
+from pmgt_mpi.execution.requirements import refuse_unmet
+from pmgt_mpi.execution.stage import NetworkFacts
 from pmgt_mpi.gossip.exchange import tape_shape
 from pmgt_mpi.graphs.network import Network
-from pmgt_mpi.plan.counts import step_cost
+from pmgt_mpi.mpi.collective import Collective
+from pmgt_mpi.mpi.together import LocalComm, Room
 from pmgt_mpi.plan.rehearsal import FewRounds, Rehearsal, one_for_all
 from pmgt_mpi.plan.sample import Sample
-from pmgt_mpi.plan.together import LocalComm, Room
-from pmgt_mpi.runtime.execute import setting_of
-from pmgt_mpi.runtime.needs import refuse_unmet
-from pmgt_mpi.runtime.plan import AlgorithmPlan, Plan
-from pmgt_mpi.runtime.stage import NetworkFacts
 
 REHEARSAL_SECONDS = 0.5, 3.0
 """For which steps of one algorithm are rehearsed, at least and at most."""

@@ -18,11 +18,11 @@ from numpy.typing import NDArray
 
 from pmgt_mpi.agent import Agent
 from pmgt_mpi.algorithms.base import Algorithm
-from pmgt_mpi.engine.choice import Engine
+from pmgt_mpi.execution.engine import Engine
+from pmgt_mpi.execution.stage import Stage
 from pmgt_mpi.gossip.gossip import Gossip
 from pmgt_mpi.gossip.polynomials import Mixing
 from pmgt_mpi.graphs.neighbourhood import Neighbourhood
-from pmgt_mpi.runtime.stage import Stage
 
 Array = NDArray[Any]
 

@@ -9,18 +9,18 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from mpi4py import MPI
 
-from pmgt_mpi.collective import Collective
+from pmgt_mpi.config.plan import Part, Plan
 from pmgt_mpi.data.archive import is_packed
 from pmgt_mpi.data.files import find_file, is_private, own_path
 from pmgt_mpi.data.source import Source, Table
-from pmgt_mpi.engine.choice import Engine
 from pmgt_mpi.errors import UserError
-from pmgt_mpi.plan.together import MOST_BYTES, TooMuchError, together
-from pmgt_mpi.runtime.build import build_stage
-from pmgt_mpi.runtime.plan import Part, Plan
-from pmgt_mpi.runtime.stage import Stage
+from pmgt_mpi.execution.engine import Engine
+from pmgt_mpi.execution.setup import build_stage
+from pmgt_mpi.execution.stage import Stage
+from pmgt_mpi.mpi.collective import Collective
+from pmgt_mpi.mpi.together import MOST_BYTES, TooMuchError, together
+from pmgt_mpi.mpi.world import alone
 
 MOST_AGENTS = 1000
 """That are set up here together."""
@@ -142,7 +142,7 @@ def _one_agent(plan: Plan, ranks: int, why: str) -> tuple[Stage, int]:
     data = plan.data._replace(source=First(*plan.data.source), shares=None)
     plan, sizes = _measured(plan._replace(data=data))
     try:
-        stage = build_stage(plan, MPI.COMM_SELF)
+        stage = build_stage(plan, alone())
     except UserError as error:
         raise UserError(f"{error} (in the rows of one agent alone, as {why})") from None
     return stage._replace(rows=stage.rows * ranks), sizes[0]

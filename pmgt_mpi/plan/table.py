@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from pmgt_mpi.config.plan import Part, Plan
 from pmgt_mpi.errors import UserError
+from pmgt_mpi.execution.setup import network_of
 from pmgt_mpi.gossip.polynomials import rounds_for
 from pmgt_mpi.graphs import TOPOLOGIES
+from pmgt_mpi.output.table import markdown_text
 from pmgt_mpi.plan.forecast import Cluster, forecast
 from pmgt_mpi.plan.sample import Sample
-from pmgt_mpi.report.formats import markdown_text
-from pmgt_mpi.runtime.build import network_of
-from pmgt_mpi.runtime.plan import Part, Plan
-from pmgt_mpi.runtime.terminal import printable
+from pmgt_mpi.terminal import printable
 
 GRAPHS = ("ring", "torus", "exponential", "random-regular")
 AGENTS = (100, 1_000, 10_000, 100_000)

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pmgt_mpi.collective import Collective
 from pmgt_mpi.data.shard import Shard
 from pmgt_mpi.errors import UserError
-from pmgt_mpi.problems.leader import led_by_first
+from pmgt_mpi.mpi.collective import Collective
+from pmgt_mpi.mpi.leader import led_by_first
 
 Array = NDArray[Any]
 

@@ -9,8 +9,8 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from pmgt_mpi.collective import Collective
 from pmgt_mpi.data.shard import Shard
+from pmgt_mpi.mpi.collective import Collective
 from pmgt_mpi.problems.base import Constants
 from pmgt_mpi.problems.rows import Rows, rows_of
 from pmgt_mpi.problems.spectrum import Spectrum, local_spectrum, mean_spectrum

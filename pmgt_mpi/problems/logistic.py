@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from pmgt_mpi.collective import Collective
 from pmgt_mpi.data.shard import Shard
+from pmgt_mpi.mpi.collective import Collective
 from pmgt_mpi.options import Strength
 from pmgt_mpi.problems.labels import signs_of
 from pmgt_mpi.problems.linear import LinearModel

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pmgt_mpi.collective import Collective
+from pmgt_mpi.mpi.collective import Collective
 from pmgt_mpi.problems.base import Constants, Problem
 
 Array = NDArray[Any]

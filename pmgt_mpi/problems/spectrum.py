@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pmgt_mpi.collective import Collective
-from pmgt_mpi.problems.leader import led_by_first
+from pmgt_mpi.mpi.collective import Collective
+from pmgt_mpi.mpi.leader import led_by_first
 from pmgt_mpi.problems.rows import Rows
 
 Array = NDArray[Any]

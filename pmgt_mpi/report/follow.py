@@ -6,9 +6,9 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from pmgt_mpi.report.folders import EmptyRunError, Run, read_run
+from pmgt_mpi.output.runs import EmptyRunError, Run, read_run
 from pmgt_mpi.report.write import write_report
-from pmgt_mpi.runtime.terminal import say
+from pmgt_mpi.terminal import say
 
 SHARE = 0.2
 """Of the time that drawing may take: the runs need the cores more."""

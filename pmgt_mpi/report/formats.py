@@ -7,9 +7,10 @@ import io
 import re
 from collections.abc import Callable, Sequence
 
-from pmgt_mpi.report.folders import COSTS
+from pmgt_mpi.output.runs import COSTS
+from pmgt_mpi.output.table import markdown_text
 from pmgt_mpi.report.targets import Reached, best, target_name
-from pmgt_mpi.runtime.terminal import printable
+from pmgt_mpi.terminal import printable
 
 HEADER = ("target", "algorithm", "status", "steps", *COSTS)
 
@@ -100,11 +101,6 @@ def latex_text(text: str) -> str:
 
 def _latex_sign(match: re.Match[str]) -> str:
     return LATEX.get(match[0], "\\" + match[0])
-
-
-def markdown_text(text: str) -> str:
-    """Take the meaning from the characters that Markdown would not print."""
-    return re.sub(r"[\\`*_\[\]<>|&~$]", lambda m: "\\" + m[0], text)
 
 
 def _rounded(

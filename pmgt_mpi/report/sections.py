@@ -8,13 +8,13 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from typing import Any
 
-from pmgt_mpi.report.curves import Curve
-from pmgt_mpi.report.folders import COSTS, Run
+from pmgt_mpi.output.runs import COSTS, Run
+from pmgt_mpi.pictures.curves import Curve
+from pmgt_mpi.pictures.panel import BOUND
+from pmgt_mpi.pictures.pictures import Picture, page_colour
+from pmgt_mpi.pictures.times import KEYS, communication_share, ranks_of
 from pmgt_mpi.report.formats import number
-from pmgt_mpi.report.panel import BOUND
-from pmgt_mpi.report.pictures import Picture, page_colour
 from pmgt_mpi.report.targets import Reached, best, target_name
-from pmgt_mpi.report.times import KEYS, communication_share, ranks_of
 
 WARNING = ("diverged", "interrupted", "killed")
 """Statuses that a reader should not overlook."""

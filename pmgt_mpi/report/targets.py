@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pmgt_mpi.errors import UserError
-from pmgt_mpi.report.curves import Curve
-from pmgt_mpi.report.reading import Record
+from pmgt_mpi.output.reading import Record
+from pmgt_mpi.pictures.curves import Curve
 
 LEAST = 1e-16
 """No target is below the rounding error of float64."""

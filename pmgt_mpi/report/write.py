@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from pmgt_mpi.errors import UserError
-from pmgt_mpi.report.curves import curves_of
-from pmgt_mpi.report.folders import Run
+from pmgt_mpi.output.runs import Run
+from pmgt_mpi.pictures.curves import curves_of
 
 
 def write_report(runs: Sequence[Run], out: Path, refresh: float | None = None) -> Path:
@@ -19,8 +19,8 @@ def write_report(runs: Sequence[Run], out: Path, refresh: float | None = None) -
         Seconds after which a browser is to load the page again; None is never.
     """
     try:
+        from pmgt_mpi.pictures.pictures import draw_report
         from pmgt_mpi.report.page import write_page
-        from pmgt_mpi.report.pictures import draw_report
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] != "matplotlib":
             raise

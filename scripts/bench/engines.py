@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from pmgt_mpi.collective import Collective
-from pmgt_mpi.engine.choice import PYTHON, Engine, choose_engine
+from pmgt_mpi.execution.engine import PYTHON, Engine, choose_engine
+from pmgt_mpi.mpi.collective import Collective
 
 
 def engines(comm: Any) -> dict[str, Engine]:

@@ -10,7 +10,7 @@ from math import ceil
 from pathlib import Path
 from time import perf_counter
 
-from pmgt_mpi.runtime.environment import prepare
+from pmgt_mpi.environment import prepare
 
 prepare()
 
@@ -24,14 +24,14 @@ from ratios import compare, fastest, interleave, tell  # noqa: E402
 
 from pmgt_mpi.agent import Agent  # noqa: E402
 from pmgt_mpi.algorithms.pmgt_katyushax import PMGTKatyushaX, State  # noqa: E402
-from pmgt_mpi.collective import Collective  # noqa: E402
+from pmgt_mpi.clock import Clock  # noqa: E402
 from pmgt_mpi.data.shard import Shard  # noqa: E402
 from pmgt_mpi.gossip.gossip import Gossip  # noqa: E402
 from pmgt_mpi.gossip.polynomials import chebyshev  # noqa: E402
 from pmgt_mpi.graphs.build import build_network  # noqa: E402
+from pmgt_mpi.mpi.collective import Collective  # noqa: E402
 from pmgt_mpi.problems.pca import ShiftInvertPCA  # noqa: E402
 from pmgt_mpi.regularizers.none import NoRegularizer  # noqa: E402
-from pmgt_mpi.runtime.clock import Clock  # noqa: E402
 
 N, D, M = 30_000, 50, 4
 BATCHES = (173, 500)

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 from time import perf_counter
 
-from pmgt_mpi.runtime.environment import prepare
+from pmgt_mpi.environment import prepare
 
 prepare()
 
@@ -23,8 +23,8 @@ from ratios import compare, fastest, interleave, spread, tell  # noqa: E402
 from scipy.sparse import csr_array  # noqa: E402
 
 from pmgt_mpi.agent import Agent  # noqa: E402
-from pmgt_mpi.collective import Collective  # noqa: E402
 from pmgt_mpi.data.shard import Shard  # noqa: E402
+from pmgt_mpi.mpi.collective import Collective  # noqa: E402
 from pmgt_mpi.problems.ridge import Ridge  # noqa: E402
 from pmgt_mpi.regularizers.none import NoRegularizer  # noqa: E402
 

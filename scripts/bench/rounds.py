@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 from time import perf_counter
 
-from pmgt_mpi.runtime.environment import prepare
+from pmgt_mpi.environment import prepare
 
 prepare()
 

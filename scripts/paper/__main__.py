@@ -13,7 +13,7 @@ import argparse
 import sys
 from pathlib import Path
 
-import pmgt_mpi.runtime.environment as environment
+import pmgt_mpi.environment as environment
 
 environment.prepare()
 sys.path.insert(1, str(Path(__file__).resolve().parents[1] / "search"))

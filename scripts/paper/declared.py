@@ -11,7 +11,7 @@ from methods import FULL, KATYUSHAX, SVRG
 from trial_grids import Point
 
 if TYPE_CHECKING:
-    from pmgt_mpi.runtime.plan import Plan
+    from pmgt_mpi.config.plan import Plan
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
@@ -70,7 +70,7 @@ class Sweep:
 
     def plan(self, case: Case) -> Plan:
         """Plan of a run of one of the problems."""
-        from pmgt_mpi.runtime.config import check_config
+        from pmgt_mpi.config.read import check_config
 
         config = {**self.sections(case), "algorithm": [{"name": self.methods[0]}]}
         return check_config(config, DECLARED.name, str(CONFIGS))

@@ -13,10 +13,10 @@ from PIL import Image
 from reproduced import DATA, METHODS, RATIOS, Experiment
 
 from pmgt_mpi.cache import replacing
-from pmgt_mpi.report.curves import Curve
-from pmgt_mpi.report.labels import label_curves
-from pmgt_mpi.report.panel import COST_NAMES, MEASURE_NAMES, draw_curves
-from pmgt_mpi.report.style import COLOURS, RC
+from pmgt_mpi.pictures.curves import Curve
+from pmgt_mpi.pictures.labels import label_curves
+from pmgt_mpi.pictures.panel import COST_NAMES, MEASURE_NAMES, draw_curves
+from pmgt_mpi.pictures.style import COLOURS, RC
 
 NAMES = {
     "pmgt-katyushax": "PMGT-KatyushaX",

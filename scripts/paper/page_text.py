@@ -12,7 +12,7 @@ from reproduced import DATA, Experiment
 from trial_grids import SIZE
 from trial_order import TIE
 
-from pmgt_mpi.report.folders import Run
+from pmgt_mpi.output.runs import Run
 
 
 def introduction(experiments: Sequence[Experiment], sweep: Sweep) -> list[str]:

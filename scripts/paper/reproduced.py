@@ -8,8 +8,8 @@ from typing import Any
 
 from methods import KATYUSHAX, NIDS, PG_EXTRA, SVRG
 
-from pmgt_mpi.report.folders import Run, read_run
-from pmgt_mpi.report.reading import Record
+from pmgt_mpi.output.reading import Record
+from pmgt_mpi.output.runs import Run, read_run
 
 METHODS = (KATYUSHAX, SVRG, NIDS, PG_EXTRA)
 """In the order in which they are drawn: PG-EXTRA's dashes lie over NIDS' line."""

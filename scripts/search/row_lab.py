@@ -14,14 +14,14 @@ from mpi4py import MPI
 from row_agents import Array, RowAgents
 
 from pmgt_mpi.algorithms import ALGORITHMS
-from pmgt_mpi.collective import Collective
+from pmgt_mpi.config.plan import Plan
 from pmgt_mpi.data.blocks import block_bounds, block_sizes
-from pmgt_mpi.engine.choice import choose_engine
+from pmgt_mpi.execution.engine import choose_engine
+from pmgt_mpi.execution.setup import network_of, shard_of
+from pmgt_mpi.mpi.collective import Collective
 from pmgt_mpi.problems.quadratic import QuadraticModel
 from pmgt_mpi.problems.rows import rows_of
 from pmgt_mpi.registry import import_object
-from pmgt_mpi.runtime.build import network_of, shard_of
-from pmgt_mpi.runtime.plan import Plan
 
 
 class RowLab(Lab):

@@ -8,8 +8,8 @@ from lab_base import Lab, Record
 from wins_lab import EVERY, plan_of
 
 from pmgt_mpi.algorithms import ALGORITHMS
+from pmgt_mpi.config.plan import AlgorithmPlan, Part, Stop
 from pmgt_mpi.gossip import EXCHANGES, MIXINGS
-from pmgt_mpi.runtime.plan import AlgorithmPlan, Part, Stop
 
 
 class Ranks(Lab):
@@ -18,7 +18,7 @@ class Ranks(Lab):
     how = "ranks"
 
     def __init__(self, comm: Any, m: int, r: int, seed: int) -> None:
-        from pmgt_mpi.runtime.build import build_stage
+        from pmgt_mpi.execution.setup import build_stage
 
         plan = None
         if comm.rank == 0:
@@ -39,8 +39,8 @@ class Ranks(Lab):
         self, method: str, values: Record, seed: int, target: float, budget: float
     ) -> Record:
         """Run one trial."""
-        from pmgt_mpi.engine.choice import PYTHON
-        from pmgt_mpi.runtime.execute import execute, resolved
+        from pmgt_mpi.execution.algorithm import execute, resolved
+        from pmgt_mpi.execution.engine import PYTHON
 
         plan = AlgorithmPlan(
             label=method,

@@ -9,12 +9,12 @@ from experiment import COLUMNS, ROWS
 from methods import KATYUSHAX, NIDS, SVRG
 from row_lab import RowLab
 
-from pmgt_mpi.runtime.config import check_config
+from pmgt_mpi.config.read import check_config
 
 if TYPE_CHECKING:
     from trial_grids import Point
 
-    from pmgt_mpi.runtime.plan import Plan
+    from pmgt_mpi.config.plan import Plan
 
 START: dict[tuple[int, str], Point] = {
     (2, KATYUSHAX): (5, 2, 6, 2),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from pmgt_mpi.runtime.listing import listing
+from pmgt_mpi.config.listing import listing
 from tests.launcher import mpirun, run
 
 ARGUMENTS = ["-m", "pmgt_mpi.run", "--list"]

@@ -80,8 +80,8 @@ os.sched_setaffinity(0, [min(os.sched_getaffinity(0))])
 from time import perf_counter
 import numpy as np
 from mpi4py import MPI
-from pmgt_mpi.collective import Collective
-from pmgt_mpi.engine.choice import choose_engine
+from pmgt_mpi.mpi.collective import Collective
+from pmgt_mpi.execution.engine import choose_engine
 from pmgt_mpi.gossip.gossip import Gossip
 from pmgt_mpi.gossip.polynomials import chebyshev
 from pmgt_mpi.graphs.build import build_network

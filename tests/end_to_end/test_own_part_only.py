@@ -118,9 +118,9 @@ def measure(path: Path, partition: str) -> dict[str, int]:
     bare = peak_memory()
     before = bytes_read()
 
-    from pmgt_mpi.collective import Collective
     from pmgt_mpi.data import SOURCES
     from pmgt_mpi.data.loading import load_shard
+    from pmgt_mpi.mpi.collective import Collective
 
     source = SOURCES.load(path.suffix[1:])(path=str(path))
     shard = load_shard(Collective(MPI.COMM_WORLD), source, partition=partition)

@@ -10,7 +10,7 @@ import pytest
 
 from pmgt_mpi.algorithms import ALGORITHMS
 from pmgt_mpi.algorithms.traits import Traits
-from pmgt_mpi.runtime.config import check_config
+from pmgt_mpi.config.read import check_config
 from tests.launcher import ROOT, mpirun
 from tests.support.methods import TRAITS
 

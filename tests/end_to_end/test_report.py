@@ -14,7 +14,7 @@ import pytest
 
 pytest.importorskip("matplotlib", reason="matplotlib is missing: the extra 'report'")
 
-from pmgt_mpi.report.folders import COSTS
+from pmgt_mpi.output.runs import COSTS
 from tests.launcher import run, start, start_mpirun
 from tests.support.browser import dump_dom, needs_chromium
 from tests.support.running import SMALL, Left, run_config

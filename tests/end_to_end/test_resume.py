@@ -14,7 +14,7 @@ import tomllib
 import numpy as np
 import pytest
 
-from pmgt_mpi.runtime.manifest import Manifest
+from pmgt_mpi.checkpoints.manifest import Manifest
 from tests.launcher import mpirun, start_mpirun
 from tests.support.resuming import (
     LONG,

@@ -9,7 +9,7 @@ from types import ModuleType
 
 import pytest
 
-from pmgt_mpi.runtime.config import read_config
+from pmgt_mpi.config.read import read_config
 from tests.launcher import ROOT, mpirun
 
 CONFIG = """

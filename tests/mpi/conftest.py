@@ -24,7 +24,7 @@ from typing import Any
 import pytest
 from mpi4py import MPI
 
-from pmgt_mpi.collective import Collective
+from pmgt_mpi.mpi.collective import Collective
 from tests.support.meeting import AbsentError, Meeting, Place
 from tests.support.verdicts import OUTCOMES, Together, judge, settle
 

@@ -6,23 +6,23 @@ import numpy as np
 import pytest
 
 from pmgt_mpi.algorithms import ALGORITHMS
-from pmgt_mpi.collective import Collective
+from pmgt_mpi.checkpoints.identity import facts, machine
+from pmgt_mpi.checkpoints.keeper import Keeper, Upkeep
+from pmgt_mpi.checkpoints.keeping import Keeping
+from pmgt_mpi.checkpoints.resume import newest
+from pmgt_mpi.checkpoints.store import Checkpoints, complete, numbered
+from pmgt_mpi.config.plan import AlgorithmPlan, CheckpointPlan, Part, Stop
 from pmgt_mpi.data.shard import Shard
-from pmgt_mpi.engine.choice import PYTHON
+from pmgt_mpi.execution.algorithm import execute
+from pmgt_mpi.execution.engine import PYTHON
+from pmgt_mpi.execution.stage import make_stage, spread_network
 from pmgt_mpi.gossip import EXCHANGES, MIXINGS
 from pmgt_mpi.graphs.build import build_network
+from pmgt_mpi.mpi.collective import Collective
+from pmgt_mpi.output.folder import RunFolder
 from pmgt_mpi.problems import PROBLEMS
 from pmgt_mpi.regularizers.l1 import L1
-from pmgt_mpi.runtime.checkpoint import Checkpoints, complete, numbered
-from pmgt_mpi.runtime.execute import execute
-from pmgt_mpi.runtime.folder import RunFolder
-from pmgt_mpi.runtime.identity import facts, machine
-from pmgt_mpi.runtime.keeper import Keeper, Upkeep
-from pmgt_mpi.runtime.keeping import Keeping
-from pmgt_mpi.runtime.plan import AlgorithmPlan, CheckpointPlan, Part, Stop
-from pmgt_mpi.runtime.resume import newest
-from pmgt_mpi.runtime.sentry import Sentry
-from pmgt_mpi.runtime.stage import make_stage, spread_network
+from pmgt_mpi.watchdog.signals import Sentry
 from tests.support.methods import METHODS
 
 STEPS = 11
@@ -88,7 +88,8 @@ def run(stage, name, keeping, steps=STEPS):
 
 def upkeep(stage, folder, every=0, done=()):
     checkpoints = Checkpoints(
-        folder[0], folder[1], stage.collective, facts(stage, "python"),
+        folder[0], folder[1], stage.collective,
+        facts(stage.collective, stage.neighbourhood, "", stage.x0, "python"),
         stage.collective.gather(machine()), [],
     )  # fmt: skip
     sentry = Sentry(stage.collective.agent, has_launcher=False)

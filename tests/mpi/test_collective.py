@@ -8,8 +8,8 @@ from functools import reduce
 import numpy as np
 import pytest
 
-from pmgt_mpi.collective import AgreedError, Collective
 from pmgt_mpi.errors import UserError
+from pmgt_mpi.mpi.collective import AgreedError, Collective
 
 
 def part(agent, shape=(40,), dtype=float):

@@ -12,7 +12,6 @@ import pytest
 from mpi4py import MPI
 from numpy.testing import assert_allclose, assert_array_equal
 
-from pmgt_mpi.collective import Collective
 from pmgt_mpi.data import exchange as exchange_module
 from pmgt_mpi.data.bernoulli import Bernoulli
 from pmgt_mpi.data.blocks import block_sizes
@@ -22,6 +21,7 @@ from pmgt_mpi.data.libsvm import Libsvm
 from pmgt_mpi.data.loading import load_shard
 from pmgt_mpi.data.npy import Npy
 from pmgt_mpi.data.shard import Shard
+from pmgt_mpi.mpi.collective import Collective
 from tests.support.verdicts import Together
 
 ROWS, COLUMNS = 61, 5

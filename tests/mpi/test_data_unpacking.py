@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from pmgt_mpi.collective import Collective
 from pmgt_mpi.data import archive
 from pmgt_mpi.data.csv import Csv
 from pmgt_mpi.data.loading import load_shard
+from pmgt_mpi.mpi.collective import Collective
 from tests.support.verdicts import Together
 
 A = np.arange(61.0 * 3).reshape(61, 3)

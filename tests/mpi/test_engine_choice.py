@@ -6,8 +6,8 @@ import os
 
 import pytest
 
-from pmgt_mpi.collective import AgreedError
-from pmgt_mpi.engine.choice import choose_engine
+from pmgt_mpi.execution.engine import choose_engine
+from pmgt_mpi.mpi.collective import AgreedError
 
 ENGINES = ("compiled", "python", "auto")
 

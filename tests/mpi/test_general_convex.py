@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import pmgt_mpi
-from pmgt_mpi.collective import AgreedError
 from pmgt_mpi.data.blocks import block_bounds, block_sizes
 from pmgt_mpi.data.shard import Shard
+from pmgt_mpi.mpi.collective import AgreedError
 from pmgt_mpi.problems.plus_square import PlusSquare
 from pmgt_mpi.problems.ridge import Ridge
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from mpi4py import MPI
 
-from pmgt_mpi.collective import Collective
-from pmgt_mpi.runtime.environment import launched
+from pmgt_mpi.environment import launched
+from pmgt_mpi.mpi.collective import Collective
 from tests.support.verdicts import AgentsError, Together
 
 

@@ -9,17 +9,17 @@ import numpy as np
 import pytest
 
 from pmgt_mpi.agent import Agent
-from pmgt_mpi.collective import Collective
+from pmgt_mpi.clock import Clock
+from pmgt_mpi.config.plan import Stop
+from pmgt_mpi.execution.evaluation import FAR_ABOVE_START, Evaluator, Objective
+from pmgt_mpi.execution.loop import run_loop
 from pmgt_mpi.gossip.exchange import PersistentExchange
 from pmgt_mpi.gossip.gossip import Gossip
 from pmgt_mpi.gossip.polynomials import chebyshev
 from pmgt_mpi.graphs.build import build_network
-from pmgt_mpi.problems.reference import Reference
+from pmgt_mpi.mpi.collective import Collective
+from pmgt_mpi.optimum.reference import Reference
 from pmgt_mpi.regularizers.none import NoRegularizer
-from pmgt_mpi.runtime.clock import Clock
-from pmgt_mpi.runtime.evaluation import FAR_ABOVE_START, Evaluator, Objective
-from pmgt_mpi.runtime.loop import run_loop
-from pmgt_mpi.runtime.plan import Stop
 
 D = 3
 NEVER = 200_000

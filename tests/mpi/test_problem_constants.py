@@ -11,12 +11,14 @@ import pytest
 from mpi4py import MPI
 from scipy.sparse import csr_array
 
-from pmgt_mpi.collective import Collective
 from pmgt_mpi.data.shard import Shard
 from pmgt_mpi.errors import UserError
-from pmgt_mpi.problems import PROBLEMS, reference, reference_cache, spectrum
-from pmgt_mpi.problems.leader import led_by_first
-from pmgt_mpi.problems.suboptimality import suboptimality
+from pmgt_mpi.mpi.collective import Collective
+from pmgt_mpi.mpi.leader import led_by_first
+from pmgt_mpi.optimum import cache as reference_cache
+from pmgt_mpi.optimum import reference
+from pmgt_mpi.optimum.suboptimality import suboptimality
+from pmgt_mpi.problems import PROBLEMS, spectrum
 from pmgt_mpi.regularizers.l1 import L1
 from pmgt_mpi.regularizers.none import NoRegularizer
 

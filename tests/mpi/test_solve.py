@@ -8,7 +8,7 @@ import pytest
 
 import pmgt_mpi
 from pmgt_mpi.algorithms import ALGORITHMS
-from pmgt_mpi.collective import AgreedError
+from pmgt_mpi.mpi.collective import AgreedError
 from tests.support.methods import fits
 
 N, D = 203, 6

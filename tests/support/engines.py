@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from pmgt_mpi.collective import Collective
-from pmgt_mpi.engine.choice import Engine, choose_engine
+from pmgt_mpi.execution.engine import Engine, choose_engine
+from pmgt_mpi.mpi.collective import Collective
 
 ENGINES = ("python", "compiled")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from pmgt_mpi.runtime.folder import RunFolder
+from pmgt_mpi.output.folder import RunFolder
 
 META = {
     "schema": 1,

@@ -7,12 +7,12 @@ from dataclasses import asdict
 import numpy as np
 
 from pmgt_mpi.agent import Agent
-from pmgt_mpi.collective import Collective
 from pmgt_mpi.data.shard import Shard
-from pmgt_mpi.engine.choice import PYTHON
+from pmgt_mpi.execution.engine import PYTHON
 from pmgt_mpi.gossip import MIXINGS
 from pmgt_mpi.gossip.gossip import Gossip
 from pmgt_mpi.graphs.build import build_network
+from pmgt_mpi.mpi.collective import Collective
 from pmgt_mpi.problems import PROBLEMS
 from pmgt_mpi.regularizers.l1 import L1
 from pmgt_mpi.regularizers.none import NoRegularizer

@@ -8,6 +8,7 @@ import sys
 import pytest
 
 from pmgt_mpi.algorithms import ALGORITHMS
+from pmgt_mpi.config.checking import option_fields
 from pmgt_mpi.data import PARTITIONS, SCALINGS, SOURCES
 from pmgt_mpi.errors import UserError
 from pmgt_mpi.gossip import EXCHANGES, MIXINGS
@@ -15,7 +16,6 @@ from pmgt_mpi.graphs import TOPOLOGIES, WEIGHTS
 from pmgt_mpi.problems import PROBLEMS
 from pmgt_mpi.registry import Registry, import_object, nearest
 from pmgt_mpi.regularizers import REGULARIZERS
-from pmgt_mpi.runtime.checking import option_fields
 
 REGISTRIES = [
     ALGORITHMS, EXCHANGES, MIXINGS, PARTITIONS, PROBLEMS, REGULARIZERS, SCALINGS,

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import pmgt_mpi
-from pmgt_mpi.collective import AgreedError
+from pmgt_mpi.mpi.collective import AgreedError
 from pmgt_mpi.problems.base import Constants
 from tests.support.methods import METHODS, TRAITS, fits
 

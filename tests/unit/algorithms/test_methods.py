@@ -12,15 +12,15 @@ from mpi4py import MPI
 
 from pmgt_mpi.agent import Agent
 from pmgt_mpi.algorithms import ALGORITHMS
-from pmgt_mpi.collective import Collective
+from pmgt_mpi.config.checking import option_fields
 from pmgt_mpi.data.shard import Shard
 from pmgt_mpi.gossip.exchange import PersistentExchange
 from pmgt_mpi.gossip.gossip import Gossip
 from pmgt_mpi.gossip.polynomials import chebyshev
 from pmgt_mpi.graphs.neighbourhood import Neighbourhood
+from pmgt_mpi.mpi.collective import Collective
 from pmgt_mpi.problems.ridge import Ridge
 from pmgt_mpi.regularizers.none import NoRegularizer
-from pmgt_mpi.runtime.checking import option_fields
 from tests.support.methods import METHODS
 
 ALONE = Neighbourhood(0, 1, (), np.empty(0), 1.0, 0.0, 0.0)

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from mpi4py import MPI
 
-from pmgt_mpi.collective import Collective
 from pmgt_mpi.data.rows import Rows
+from pmgt_mpi.mpi.collective import Collective
 
 FLOAT64 = np.dtype(np.float64)
 

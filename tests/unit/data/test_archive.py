@@ -16,7 +16,6 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from pmgt_mpi.collective import Collective
 from pmgt_mpi.data import archive, lines
 from pmgt_mpi.data.archive import Archive
 from pmgt_mpi.data.csv import Csv
@@ -24,6 +23,7 @@ from pmgt_mpi.data.libsvm import Libsvm
 from pmgt_mpi.data.npy import Npy
 from pmgt_mpi.data.rows import Rows
 from pmgt_mpi.errors import UserError
+from pmgt_mpi.mpi.collective import Collective
 
 Read = Callable[..., Rows]
 PACKERS: dict[str, Any] = {"gz": gzip, "bz2": bz2, "xz": lzma}
@@ -405,7 +405,7 @@ import sys
 from pathlib import Path
 import numpy as np
 from mpi4py import MPI
-from pmgt_mpi.collective import Collective
+from pmgt_mpi.mpi.collective import Collective
 from pmgt_mpi.data.csv import Csv
 sys.stdin.readline()
 seed = np.random.SeedSequence(0)

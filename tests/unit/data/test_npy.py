@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from pmgt_mpi.collective import Collective
 from pmgt_mpi.data import npyfile
 from pmgt_mpi.data.npy import Npy
 from pmgt_mpi.data.npyfile import NpyFile, NpyWriter
 from pmgt_mpi.data.rows import Rows
 from pmgt_mpi.errors import UserError
+from pmgt_mpi.mpi.collective import Collective
 
 Read = Callable[..., Rows]
 

@@ -27,7 +27,7 @@ def test_options_of_a_source_are_keywords_with_annotations() -> None:
 HEAVY = """
 import sys
 from mpi4py import MPI
-from pmgt_mpi.collective import Collective
+from pmgt_mpi.mpi.collective import Collective
 from pmgt_mpi.data import SOURCES
 from pmgt_mpi.data.loading import load_shard
 options = {"rows": 50, "columns": 3}

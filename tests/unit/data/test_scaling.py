@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from pmgt_mpi.collective import Collective
 from pmgt_mpi.data.layout import to_dense, to_sparse
 from pmgt_mpi.data.rows import Rows
 from pmgt_mpi.data.scaling import minmax, none, standard, unit
 from pmgt_mpi.errors import UserError
+from pmgt_mpi.mpi.collective import Collective
 
 Scale = Callable[[Collective, Rows, int], None]
 

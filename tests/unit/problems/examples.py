@@ -10,8 +10,8 @@ from mpi4py import MPI
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from pmgt_mpi.collective import Collective
 from pmgt_mpi.data.shard import Shard
+from pmgt_mpi.mpi.collective import Collective
 from pmgt_mpi.problems import PROBLEMS
 
 Array = NDArray[Any]

@@ -7,7 +7,7 @@ import pytest
 from scipy.sparse import csr_array
 
 from pmgt_mpi.data.shard import Shard
-from pmgt_mpi.engine.choice import choose_engine
+from pmgt_mpi.execution.engine import choose_engine
 from pmgt_mpi.problems.compiled_rows import CompiledRows
 from tests.unit.problems.examples import OPTIONS, alone, make_problem, make_shard
 

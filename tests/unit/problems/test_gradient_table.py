@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from mpi4py import MPI
 
-from pmgt_mpi.collective import Collective
 from pmgt_mpi.data.shard import Shard
+from pmgt_mpi.mpi.collective import Collective
 from pmgt_mpi.problems import PROBLEMS
 from pmgt_mpi.problems.gradient_table import SlopeTable, VectorTable, gradient_table
 

@@ -10,9 +10,9 @@ from scipy.sparse import csr_array
 
 from pmgt_mpi.data.shard import Shard
 from pmgt_mpi.errors import UserError
+from pmgt_mpi.optimum.reference import minimise
+from pmgt_mpi.optimum.suboptimality import suboptimality
 from pmgt_mpi.problems.indefinite_quadratic import IndefiniteQuadratic
-from pmgt_mpi.problems.reference import minimise
-from pmgt_mpi.problems.suboptimality import suboptimality
 from pmgt_mpi.regularizers.l1 import L1
 from pmgt_mpi.regularizers.none import NoRegularizer
 from tests.unit.problems.examples import alone

@@ -8,8 +8,8 @@ import io
 import pytest
 
 from pmgt_mpi.errors import UserError
-from pmgt_mpi.report.curves import curves_of
-from pmgt_mpi.report.folders import COSTS, read_run
+from pmgt_mpi.output.runs import COSTS, read_run
+from pmgt_mpi.pictures.curves import curves_of
 from pmgt_mpi.report.formats import FORMATS, latex_text
 from pmgt_mpi.report.targets import best, reached, require_reached, targets
 from tests.support.run_folders import trace, write_run

@@ -1,0 +1,1 @@
+"""What the user asked for: read, checked, written and compared."""

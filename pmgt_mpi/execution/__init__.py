@@ -1,0 +1,1 @@
+"""How a run goes, from the config to its results."""

@@ -1,0 +1,175 @@
+"""The loop: steps, evaluations, and the decision to stop, which all agents share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pmgt_mpi.agent import Agent
+from pmgt_mpi.algorithms.base import Algorithm
+from pmgt_mpi.checkpoints.keeping import IDLE, Agreement, Keeping
+from pmgt_mpi.clock import Clock
+from pmgt_mpi.config.plan import Stop
+from pmgt_mpi.execution.evaluation import Evaluator
+from pmgt_mpi.mpi.collective import Collective
+from pmgt_mpi.output.results import Record
+
+Array = NDArray[Any]
+
+AGREE_EVERY = 0.05
+"""Seconds between the points at which agents agree whether to go on: a method with
+steps of microseconds must not pay for them."""
+
+
+@dataclass
+class Outcome:
+    """How an algorithm ended: converged, budget, diverged or interrupted."""
+
+    status: str
+    steps: int
+    state: Any
+    solution: Array
+    records: list[Record]
+
+
+def run_loop(
+    algorithm: Algorithm,
+    agent: Agent,
+    x0: Array,
+    *,
+    clock: Clock,
+    wall: Clock,
+    evaluator: Evaluator,
+    collective: Collective,
+    steps: int,
+    every: int,
+    stop: Stop,
+    watch: Callable[[int, Record | None], None],
+    keeping: Keeping = IDLE,
+) -> Outcome:
+    """Run one algorithm until it is done.
+
+    Parameters
+    ----------
+    algorithm, agent, x0
+        What runs, with all parameters numbers.
+    clock, wall
+        The one runs during `init` and `step` only, the other all the time.
+    evaluator
+        Looks at the iterates between steps.
+    collective
+        For the agreement to stop.
+    steps, every
+        Budget, and the steps between evaluations; 0 is only at the start and the end.
+    stop
+        Further reasons to stop.
+    watch
+        Called before each agreement with the step and, if there is one, a new record.
+        All wait there for an agent that is slow to watch: no clock runs meanwhile.
+    keeping
+        Where to go on from, when to write a checkpoint, and who asks for an end.
+    """
+    records: list[Record] = []
+
+    def agree(x: Array) -> Agreement:
+        keeping.doing = "an agreement"
+        return _agree(collective, (clock.seconds, wall.read()), x, keeping)
+
+    def evaluate(step: int) -> Record:
+        keeping.doing = "an evaluation"
+        record = evaluator.record(step, algorithm.solution(state))
+        records.append(record)
+        return record
+
+    # A diverging run overflows; it is found below, and is no reason for warnings.
+    with wall, np.errstate(over="ignore", invalid="ignore"):
+        with clock:
+            state = algorithm.init(agent, x0)
+        step, status = 0, "budget"
+        if (resumed := keeping.restore(state)) is not None:
+            step, state, record = resumed
+            records.append(record)
+        else:
+            watch(0, evaluate(0))
+        next_agreement, keeping.step = step + 1, step
+        agreement = agree(x0)
+        if step < steps and keeping.heed(agreement, step, state, records[-1]):
+            status, steps = "interrupted", step
+        keeping.doing = ""
+        while step < steps:
+            with clock:
+                state = algorithm.step(agent, state)
+            keeping.step = step = step + 1
+            due = step == steps or (every > 0 and step % every == 0)
+            if not due and step < next_agreement and not keeping.due(step):
+                continue
+            new = evaluate(step) if due else None
+            watch(step, new)
+            agreement = agree(algorithm.solution(state))
+            verdict = _verdict(agreement, evaluator, new, stop)
+            if verdict is not None:
+                status = verdict
+                break
+            if keeping.heed(agreement, step, state, records[-1]) and step < steps:
+                status = "interrupted"
+                break
+            keeping.doing = ""
+            next_agreement = step + max(1, int(AGREE_EVERY * step / agreement.seconds))
+        if records[-1]["step"] != step and status != "interrupted":
+            watch(step, evaluate(step))
+        if status != "interrupted":
+            keeping.end(step, state, records[-1])
+    return Outcome(status, step, state, algorithm.solution(state), records)
+
+
+def _agree(
+    collective: Collective, clocks: tuple[float, float], x: Array, keeping: Keeping
+) -> Agreement:
+    """Tell all agents what each must know of the others: five numbers, one reduction.
+
+    Parameters
+    ----------
+    clocks, x, keeping
+        This agent's clocks, its iterate, and who knows of checkpoints and signals.
+    """
+    save, reason = keeping.wishes()
+    own = [*clocks, not np.isfinite(x).all(), save, reason is not None]
+    largest = collective.max(np.array(own, np.float64))
+    seconds, wall_seconds, infinite, wanted, ended = largest.tolist()
+    if ended:
+        reason = collective.first_word(reason)
+    return Agreement(seconds, wall_seconds, not infinite, bool(wanted), reason)
+
+
+def _verdict(
+    agreement: Agreement, evaluator: Evaluator, record: Record | None, stop: Stop
+) -> str | None:
+    """Say how the run ends here, if it does; the same on every agent."""
+    if not agreement.finite or (record is not None and evaluator.diverged(record)):
+        return "diverged"
+    if record is not None and _reached(record, stop):
+        return "converged"
+    limits = (
+        (agreement.seconds, stop.seconds),
+        (agreement.wall_seconds, stop.wall_seconds),
+    )
+    if any(limit is not None and taken >= limit for taken, limit in limits):
+        return "budget"
+    return None
+
+
+def _reached(record: Record, stop: Stop) -> bool:
+    """Whether one of the values at which a run has converged is reached."""
+    targets = (
+        (record["relative_suboptimality"], stop.relative_suboptimality),
+        (record["suboptimality"], stop.epsilon),
+        (record.get("gradient_mapping"), stop.gradient_mapping),
+    )
+    return any(
+        target is not None and value is not None and value <= target
+        for value, target in targets
+    )

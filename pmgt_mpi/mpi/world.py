@@ -1,0 +1,40 @@
+"""The communicators that a process starts with, and what MPI says of itself."""
+
+from __future__ import annotations
+
+import platform
+from typing import Any
+
+from mpi4py import MPI
+
+from pmgt_mpi.environment import usable_cores
+
+
+def world() -> Any:
+    """All ranks of the job."""
+    return MPI.COMM_WORLD
+
+
+def alone() -> Any:
+    """Nobody but this rank."""
+    return MPI.COMM_SELF
+
+
+def agent_communicator(comm: Any, agent: int | None = None) -> Any:
+    """Give a communicator whose ranks are the agents' ids; collective."""
+    return comm.Split(0, key=comm.rank if agent is None else agent)
+
+
+def place() -> tuple[str, frozenset[int]]:
+    """Host of this rank, and the cores that it may use there."""
+    return platform.node(), usable_cores()
+
+
+def library() -> str:
+    """Name and version of the MPI library, in a line."""
+    return MPI.Get_library_version().split("\n")[0].strip("\0 ")
+
+
+def vendor() -> tuple[str, tuple[int, int, int]]:
+    """Whose MPI it is, and its version."""
+    return MPI.get_vendor()

@@ -1,0 +1,1 @@
+"""Where the minimum is: the reference minimiser, and how far a point is from it."""

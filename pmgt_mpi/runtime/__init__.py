@@ -1,1 +1,0 @@
-"""The runtime: config, building, the loop, evaluation and output."""

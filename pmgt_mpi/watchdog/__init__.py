@@ -1,0 +1,1 @@
+"""Who was signalled, and who is stuck."""

@@ -1,0 +1,244 @@
+"""Reading a config file, overriding its keys, and writing it back resolved."""
+
+from __future__ import annotations
+
+import tomllib
+
+import pytest
+import tomli_w
+
+from pmgt_mpi.algorithms import ALGORITHMS
+from pmgt_mpi.config.read import check_config, override, read_config, read_toml
+from pmgt_mpi.config.write import resolved_config
+from pmgt_mpi.errors import UserError
+from tests.launcher import ROOT
+from tests.support.methods import ON_NETWORKS, TRAITS
+from tests.unit.config.configs import config, plan_of
+
+
+@pytest.fixture
+def file(tmp_path):
+    path = tmp_path / "c.toml"
+    path.write_text(tomli_w.dumps(config(run={"name": "filed"})))
+    return path
+
+
+def test_a_file_gives_the_plan_of_its_values_and_its_folder(file, monkeypatch):
+    assert read_config(file).folder == str(file.parent)
+    monkeypatch.chdir(file.parent)
+    plan = read_config(file.relative_to(file.parent))
+    assert plan.folder == str(file.parent)
+    assert plan.name == "filed"
+
+
+def test_a_file_with_overrides(file):
+    plan = read_config(file, ["run.seed=9", "algorithm.0.step_size=0.5"])
+    assert plan.seed == 9
+    assert plan.algorithms[0].method.options == {"step_size": 0.5}
+
+
+def test_a_wrong_key_names_the_file(file):
+    with pytest.raises(UserError) as error:
+        read_config(file, ["run.sed=9"])
+    assert str(error.value).startswith(f"{file}: [run] has no key 'sed'")
+
+
+def test_files_that_cannot_be_read(tmp_path):
+    def complaint(path):
+        with pytest.raises(UserError) as error:
+            read_toml(path)
+        return str(error.value)
+
+    missing = tmp_path / "none.toml"
+    assert complaint(missing) == f"config file {missing} does not exist"
+    assert complaint(tmp_path) == (
+        f"cannot read the config file {tmp_path}: [Errno 21] Is a directory: "
+        f"'{tmp_path}'"
+    )
+    bad = tmp_path / "bad.toml"
+    bad.write_text("[run]\nname = \n")
+    assert complaint(bad) == (
+        f"{bad} is not valid TOML: Invalid value (at line 2, column 8)"
+    )
+    bad.write_text(f"[run]\nseed = {'1' * 5000}\n")
+    assert complaint(bad).startswith(f"{bad} is not valid TOML: Exceeds the limit")
+    bad.write_text("x = " + "[" * 5000)
+    assert complaint(bad).startswith(f"{bad} is not valid TOML: ")
+    bad.write_bytes(b"name = '\xff'")
+    assert complaint(bad).startswith(f"cannot read the config file {bad}: 'utf-8'")
+
+
+@pytest.mark.parametrize(
+    ("assignment", "section", "key", "value"),
+    [
+        ("run.name=quick", "run", "name", "quick"),
+        ("run.name='a = b'", "run", "name", "a = b"),
+        ('run.name="3"', "run", "name", "3"),
+        ("run.name=a=b", "run", "name", "a=b"),
+        ("run.name=", "run", "name", ""),
+        ("run.seed=3", "run", "seed", 3),
+        (" stop.seconds = 1e-3 ", "stop", "seconds", 1e-3),
+        ("stop.seconds=inf", "stop", "seconds", float("inf")),
+        ("data.shares=[1, 2.5]", "data", "shares", [1, 2.5]),
+        ("evaluate.reference=false", "evaluate", "reference", False),
+        ("problem.kind=my.module:Class", "problem", "kind", "my.module:Class"),
+        ("data.path=rows-1.npy", "data", "path", "rows-1.npy"),
+    ],
+)
+def test_an_override_is_a_toml_value_or_else_a_string(assignment, section, key, value):
+    values = config()
+    override(values, [assignment])
+    assert values[section][key] == value
+    assert type(values[section][key]) is type(value)
+
+
+def test_overrides_leave_the_rest_and_the_last_one_counts():
+    values = config(algorithm=[{"name": "nids"}, {"name": "pg-extra"}])
+    override(values, ["algorithm.1.label=b", "run.seed=1", "run.seed=2"])
+    assert values["algorithm"] == [{"name": "nids"}, {"name": "pg-extra", "label": "b"}]
+    assert values["run"] == {"seed": 2}
+    assert values["data"] == config()["data"]
+
+
+@pytest.mark.parametrize(
+    ("assignment", "text"),
+    [
+        ("stop", "expected section.key=value, such as stop.steps=10"),
+        ("stop.steps", "expected section.key=value, such as stop.steps=10"),
+        ("stop=3", "expected section.key=value, such as stop.steps=10"),
+        (
+            "algorithm.step_size=3",
+            "expected algorithm.NUMBER.key=value with a number from 0 to 1",
+        ),
+        (
+            "algorithm.2.step_size=3",
+            "expected algorithm.NUMBER.key=value with a number from 0 to 1",
+        ),
+        (
+            "algorithm.-1.step_size=3",
+            "expected algorithm.NUMBER.key=value with a number from 0 to 1",
+        ),
+        (
+            "algorithm.1=3",
+            "expected algorithm.NUMBER.key=value with a number from 0 to 1",
+        ),
+        (
+            "algorithm.².x=3",
+            "expected algorithm.NUMBER.key=value with a number from 0 to 1",
+        ),
+        ("run.name=x", "'run' is not a section"),
+    ],
+)
+def test_overrides_of_a_wrong_form(assignment, text):
+    values = config(run=3, algorithm=[{"name": "nids"}, {"name": "pg-extra"}])
+    with pytest.raises(UserError) as error:
+        override(values, [assignment])
+    assert str(error.value) == f"--set {assignment}: {text}"
+
+
+ROUND_TRIPS = {
+    "smallest": {},
+    "all algorithms": {"algorithm": [{"name": name} for name in ALGORITHMS]},
+    "run": {"run": {"name": "ünï", "seed": 2**40, "dtype": "float32"}},
+    "topology with options": {"network": {"topology": "grid", "rows": 2}},
+    "drawn graph": {"network": {"topology": "erdos-renyi", "probability": 0.5}},
+    "graph of a file": {"network": {"file": "g.graphml", "weights": "best-constant"}},
+    "matrix of a file": {"network": {"weights_file": "W.npy", "exchange": "isend"}},
+    "graph and matrix": {"network": {"topology": "star", "weights_file": "W.npy"}},
+    "mixing": {"mixing": {"method": "fastmix", "rounds": 3}},
+    "theory": {"mixing": {"rounds": "theory"}},
+    "gaussian": {"data": {"source": "gaussian", "spectrum": [3.0, 2.0, 1.0, 0.5]}},
+    "data": {
+        "data": {"shares": [1, 2], "partition": "by-label", "scale": "minmax",
+                 "layout": "sparse", "seed": 8},
+        "network": {"topology": "two-neighbours", "seed": 7},
+    },
+    "pca": {"problem": {"kind": "shift-invert-pca", "ratio": 300}},
+    "epsilon": {"problem": {"kind": "ridge", "epsilon": 1e-3}},
+    "radius": {"problem": {"kind": "logistic", "epsilon": 1e-3, "radius": 5}},
+    "l1": {"regularizer": {"kind": "l1", "strength": 1e-4}},
+    "half a box": {"regularizer": {"kind": "box", "lower": 0.0}},
+    "stop": {"stop": {"steps": 3, "seconds": 1, "relative_suboptimality": 1e-12}},
+    "evaluate": {"evaluate": {"every": 0, "reference": False}},
+    "bound": {"evaluate": {"theory_bound": True}},
+    "algorithms of their own": {
+        "stop": {"steps": 3},
+        "evaluate": {"every": 2},
+        "algorithm": [
+            {"name": "pmgt-katyushax", "mixing": "plain", "steps": 5,
+             "evaluate_every": 0, "momentum": 0.5, "batch_size": 3},
+            {"name": "nids"},
+            {"name": "nids", "label": "other", "step_size": "theory", "steps": 1},
+        ],
+    },
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", ROUND_TRIPS)
+def test_a_resolved_config_gives_the_same_plan(case):
+    plan = plan_of(**ROUND_TRIPS[case])
+    written = tomli_w.dumps(resolved_config(plan))
+    assert check_config(tomllib.loads(written), "again", "/folder") == plan
+
+
+def test_a_resolved_config_of_a_file_source():
+    values = config()
+    values["data"] = {"source": "csv", "path": "a.csv", "delimiter": "\t"}
+    plan = check_config(values, "c.toml", "/folder")
+    sections = resolved_config(plan)
+    assert sections["data"]["header"] is False
+    assert "label_column" not in sections["data"], "TOML has no null"
+    assert check_config(sections, "again", "/folder") == plan
+
+
+def test_a_resolved_config_has_every_default_written_out():
+    sections = resolved_config(plan_of(algorithm=[{"name": "pmgt-katyushax"}]))
+    assert list(sections) == [
+        "run", "network", "mixing", "data", "problem", "regularizer", "stop",
+        "evaluate", "checkpoint", "algorithm",
+    ]  # fmt: skip
+    assert sections["algorithm"] == [
+        {
+            "name": "pmgt-katyushax", "batch_size": "sqrt", "step_size": "auto",
+            "momentum": "auto", "mix_rounds": "section", "label": "pmgt-katyushax",
+            "stream": "pmgt-katyushax",
+        }
+    ]  # fmt: skip
+    assert sections["stop"] == {"steps": 1000}
+    assert sections["problem"] == {"kind": "ridge", "l2": 0.0}
+
+
+@pytest.mark.parametrize(
+    "path",
+    sorted((ROOT / "configs/every-method").iterdir()),
+    ids=lambda path: path.stem,
+)
+def test_a_config_of_every_method_has_every_method_that_it_can(path):
+    plan = read_config(path)
+    plain = plan.regularizer.name == "none"
+    assert [one.method.name for one in plan.algorithms] == [
+        name for name in ON_NETWORKS if plain or TRAITS[name].proximal
+    ]
+    for one in plan.algorithms:
+        method = ALGORITHMS.load(one.method.name)
+        assert method(**one.method.options) == method(), "not everything is auto"
+
+
+def test_what_a_user_sets_wins_in_a_resolved_config():
+    plan = plan_of(
+        algorithm=[
+            {"name": "nids"},
+            {"name": "pg-extra", "steps": 7, "mixing": "plain"},
+        ]
+    )
+    values = resolved_config(plan)
+    override(values, ["stop.steps=5", "evaluate.every=2", "mixing.method=fastmix"])
+    first, second = check_config(values, "c.toml", "/folder").algorithms
+    assert (first.steps, first.evaluate_every, first.mixing.name) == (5, 2, "fastmix")
+    assert (second.steps, second.evaluate_every, second.mixing.name) == (7, 2, "plain")
+
+
+def test_the_sections_that_all_share_do_not_come_from_the_first_algorithm():
+    plan = plan_of(algorithm=[{"name": "nids", "steps": 7}, {"name": "pg-extra"}])
+    again = check_config(resolved_config(plan), "c.toml", "/folder")
+    assert [one.steps for one in again.algorithms] == [7, 1000]
