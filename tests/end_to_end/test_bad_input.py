@@ -56,6 +56,12 @@ def test_a_wrong_key_value_or_name(tmp_path, assignment, expected):
     assert expected in complaint(run_config(tmp_path, set=(assignment,)))
 
 
+def test_the_last_algorithm_is_refused_before_the_first_runs(tmp_path):
+    result = run_config(tmp_path, set=("algorithm.1.batch_size=1000",))
+    assert "pmgt-svrg: batch_size = 1000 is more than" in complaint(result)
+    assert not (tmp_path / "out").exists()
+
+
 def test_a_config_that_is_missing_or_no_toml(tmp_path):
     arguments = ["-m", "pmgt_mpi.run", "--config", "nowhere.toml"]
     text = complaint(mpirun(4, arguments, cwd=tmp_path))

@@ -357,3 +357,20 @@ def test_what_is_no_run_folder_is_left_alone(tmp_path):
         message = complaint(job.wait(30))
     assert message.startswith("out is no run folder: it has no config.toml, but thesis")
     assert [p.name for p in (tmp_path / "out").iterdir()] == ["thesis.tex"]
+
+
+def test_an_automatic_cadence_is_a_number_that_goes_on(tmp_path):
+    sets = ("evaluate.every=auto", "algorithm.3.evaluate_every=2")
+    run_config(tmp_path, ranks=2, set=sets).expect(0)
+    config = tomllib.loads((tmp_path / "out" / "config.toml").read_text())
+    told = [one["evaluate_every"] for one in config["algorithm"]]
+    # PG-EXTRA reads all rows twice a step, a record three times: 3 / (0.1 · 2).
+    assert told[2:] == [15, 2]
+    assert all(isinstance(every, int) and every >= 1 for every in told)
+    more = [*("--config", "config.toml", "--out", "out", "--resume", "auto")]
+    for assignment in (*sets, "stop.steps=9"):
+        more += ["--set", assignment]
+    result = mpirun(2, arguments(*more), cwd=tmp_path, env=environment(tmp_path))
+    assert "algorithm 4, step 8" in result.expect(0).stdout
+    after = tomllib.loads((tmp_path / "out" / "config.toml").read_text())
+    assert after["algorithm"] == config["algorithm"]
