@@ -70,11 +70,12 @@ class Clock:
 
     def __init__(self) -> None:
         self.seconds = 0.0
-        self._start = 0.0
+        self._start: float | None = None
 
     def read(self) -> float:
-        """Seconds so far, inside of it."""
-        return self.seconds + seconds_since(self._start)
+        """Seconds so far, of what runs now too."""
+        running = 0.0 if self._start is None else seconds_since(self._start)
+        return self.seconds + running
 
     def __enter__(self) -> None:
         self._start = perf_counter()
@@ -85,4 +86,4 @@ class Clock:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self.seconds += seconds_since(self._start)
+        self.seconds, self._start = self.read(), None

@@ -125,7 +125,13 @@ class Keeper(Watched):
         self._went_on = monotonic()
 
     def restore(self, fresh: Any) -> tuple[int, Any, Record] | None:
-        """Put back all that was saved; the state gets the kind of a fresh one."""
+        """Put back all that was saved; the state gets the kind of a fresh one.
+
+        A state that no checkpoint can hold is refused here, and not at the end.
+        """
+        if self._wanted:
+            with self.upkeep.checkpoints.collective.agreed():
+                flatten(fresh)
         saved, self._saved = self._saved, None
         if saved is None:
             return None
@@ -174,16 +180,21 @@ class Keeper(Watched):
 
     def end(self, step: int, state: Any, record: Record) -> None:
         """Keep what the last checkpoint of this algorithm is to hold."""
-        self._end = (step, *self._content(step, state, record))
+        if self._wanted:
+            self._end = (step, *self._content(step, state, record))
 
     def save_end(self) -> None:
         """Write the last checkpoint, with this algorithm among those that are done.
 
         From it the next algorithm begins, or this one goes on with a longer budget.
         """
-        plan = self.upkeep.plan
-        if self._end is not None and (plan.steps > 0 or plan.minutes > 0):
+        if self._end is not None:
             self._write(*self._end)
+
+    @property
+    def _wanted(self) -> bool:
+        """Whether checkpoints are, where nothing interrupts the run."""
+        return self.upkeep.plan.steps > 0 or self.upkeep.plan.minutes > 0
 
     def _save(self, step: int, state: Any, record: Record) -> None:
         self._write(step, *self._content(step, state, record))
@@ -197,7 +208,7 @@ class Keeper(Watched):
             "state": parts,
             "agent": self._agent.snapshot(),
             "gossip": self._gossip.snapshot(),
-            "clocks": [clock.seconds for clock in self._clocks],
+            "clocks": [clock.read() for clock in self._clocks],
             "record": record,
             "parameters": self.parameters,
         }

@@ -16,7 +16,7 @@ whoever is killed and whatever the disk does.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
@@ -81,7 +81,7 @@ class Checkpoints:
         facts: Numbers,
         machines: list[Numbers],
         finished: list[Seal],
-        damaged: list[Path] = [],  # noqa: B006 (nobody changes it)
+        damaged: Collection[Path] = (),
     ) -> None:
         self.run = run
         self.folder = folder

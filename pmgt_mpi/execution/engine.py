@@ -94,13 +94,13 @@ def choose_engine(collective: Collective, asked: Asked) -> Engine:
 
     def attempt(mine: bool, action: Callable[[], Any]) -> tuple[Any, str]:
         """Let some agents do something; give the result and anybody's complaint."""
-        result, complaint = None, ""
+        result, complaint = None, None
         if mine:
             try:
                 result = action()
             except BuildError as error:
                 complaint = f"{error} (agent {agent} on {hosts[agent]})"
-        return result, next(filter(None, collective.gather(complaint)), "")
+        return result, collective.first_word(complaint) or ""
 
     library = None
     _, why = attempt(agent == 0, make)

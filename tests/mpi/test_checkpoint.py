@@ -18,7 +18,7 @@ from pmgt_mpi.execution.engine import PYTHON
 from pmgt_mpi.execution.stage import make_stage, spread_network
 from pmgt_mpi.gossip import EXCHANGES, MIXINGS
 from pmgt_mpi.graphs.build import build_network
-from pmgt_mpi.mpi.collective import Collective
+from pmgt_mpi.mpi.collective import AgreedError, Collective
 from pmgt_mpi.output.folder import RunFolder
 from pmgt_mpi.problems import PROBLEMS
 from pmgt_mpi.regularizers.l1 import L1
@@ -134,13 +134,14 @@ def test_every_method_goes_on_with_the_same_bits(stage, folder, together, name):
 def test_seconds_go_on_and_are_not_counted_twice(stage, folder, together):
     run(stage, "nids", Keeper(upkeep(stage, folder, every=4), 0, None))
     found = newest(folder[0], folder[1], stage.collective)
-    before = found.saved.numbers["clocks"][0]
+    before, _, wall = found.saved.numbers["clocks"]
     longer = run(
         stage, "nids", Keeper(upkeep(stage, folder), 0, found.saved), steps=2 * STEPS
     )
     whole = run(stage, "nids", Keeper(upkeep(stage, folder), 0, None), steps=2 * STEPS)
     with together:
         assert longer.records[0]["seconds"] >= before
+        assert wall > before > 0, "that of all the time runs when it is saved"
         assert longer.records[-1]["seconds"] > longer.records[0]["seconds"]
         assert longer.x.tobytes() == whole.x.tobytes(), "a longer budget"
 
@@ -195,3 +196,12 @@ def test_if_one_agent_cannot_write_all_end_and_the_last_one_stays(
         assert message.startswith("AgreedError: cannot write ")
         assert "go on with --resume" in message
         assert found.manifest.number == 1
+
+
+def test_a_state_that_no_checkpoint_can_hold_is_refused_at_once(
+    stage, folder, together
+):
+    keeper = Keeper(upkeep(stage, folder, every=4), 0, None)
+    with together, pytest.raises(AgreedError, match="is a dataclass of arrays"):
+        keeper.restore((np.zeros(3),))
+    Keeper(upkeep(stage, folder), 0, None).restore((np.zeros(3),))  # none is wanted
