@@ -6,7 +6,7 @@
 # HOSTFILE has a line "NAME slots=CORES" for each host. All hosts see the same files, and
 # python (of the environment in which this is started) has pmgt_mpi on each. OPTIONs go to
 # pmgt_mpi.run. TERM, INT (Ctrl-C), HUP and USR1 end the run with a checkpoint and code
-# 75; the same command goes on with it. `python -m pmgt_mpi.launch hosts …` writes this
+# 75; the same command resumes it. `python -m pmgt_mpi.launch hosts …` writes this
 # file filled in.
 set -euo pipefail
 

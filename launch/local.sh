@@ -14,7 +14,7 @@ at once. A set-up that failed or was interrupted is repaired by running this aga
 OPTIONs go to pmgt_mpi.run, for example
   --set stop.steps=10     change a value of the config
   --out DIR               write the run folder there
-  --resume auto           go on with the run in --out DIR if there is one, else start
+  --resume auto           resume the run in --out DIR if there is one, else start
   --max-seconds S         stop with a checkpoint before S seconds are over
 
 TERM, INT (Ctrl-C), HUP and USR1 end the run with a checkpoint and exit code 75; a second

@@ -145,7 +145,7 @@ def solve(
         F(x) + (eps_f/2)‖x‖² with the paper's eps_f for the accuracy epsilon, found from
         the minimiser or from the radius, a bound on ‖x*‖. The trace tells F itself.
     x0
-        Where to start, the same on every agent; nought if not given.
+        Where to start, the same on every agent; zero if not given.
     seed
         Of all random choices.
     exchange

@@ -29,7 +29,7 @@ OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1. launch/local.sh sets all of this.
 
 EPILOG = """\
 exit codes: 0 done; 1 a rank or a disk failed; 2 wrong input; 3 an algorithm diverged;
-  4 an agent was stuck, and the others have waited for it; 75 interrupted: go on with
+  4 an agent was stuck, and the others have waited for it; 75 interrupted: continue with
   --resume.
 signals: USR1 to mpirun, or TERM, INT or USR1 to a rank, end the run with a checkpoint
   after the step that runs; a second one ends it at once.
@@ -77,7 +77,7 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--resume",
         metavar="RUN_FOLDER",
-        help="go on with the run in this folder from its last checkpoint; 'auto': with "
+        help="resume the run in this folder from its last checkpoint; 'auto': with "
         "the one in --out (or the newest unfinished one of this name in runs), if "
         "there is one, else start",
     )

@@ -1,9 +1,9 @@
-"""Kill runs at random moments, go on with them, and compare the bits at the end.
+"""Kill runs at random moments, resume them, and compare the bits at the end.
 
 Usage: python scripts/torture.py [--seconds 600] [--ranks 4] [--seed 1]
 
 For the given time: start a run, kill one of its ranks or the whole job (SIGKILL) at a
-random moment, go on with ``--resume auto``, kill it again …, let it finish after some
+random moment, ``--resume auto`` it, kill it again …, let it finish after some
 kills, and hold all that it leaves against a run that was never interrupted: solution,
 counts and metrics, bit for bit, clocks aside. After every kill all files that are there
 under their own names must be whole. The exit code is 1 if anything was lost.

@@ -95,7 +95,7 @@ class Manifest(NamedTuple):
         if whole and schema != SCHEMA:
             raise UserError(
                 f"{path} was written by another version of pmgt_mpi (layout {schema}, "
-                f"and this one reads {SCHEMA}); go on with that version, or start a "
+                f"and this one reads {SCHEMA}); continue with that version, or start a "
                 "new run with another --out"
             )
         try:

@@ -1,4 +1,4 @@
-"""Going on with a run: which folder, whether it may, and from which checkpoint."""
+"""Resuming a run: which folder, whether it may, and from which checkpoint."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ UNTOUCHED = {"metrics.jsonl", "config.toml", "meta.json"}
 
 
 class Earlier(NamedTuple):
-    """A run that is gone on with, as agent 0 has found it.
+    """A run that is resumed, as agent 0 has found it.
 
     Attributes
     ----------
@@ -53,7 +53,7 @@ class Earlier(NamedTuple):
 
 
 def wanted_folder(options: argparse.Namespace, name: str | None) -> Path | None:
-    """Give the folder to go on with; None to start a new run.
+    """Give the folder to resume; None to start a new run.
 
     Parameters
     ----------
@@ -156,7 +156,7 @@ def check_agents(earlier: Earlier, agents: int) -> None:
             return
     if before != agents:
         raise UserError(
-            f"cannot go on with {earlier.folder.path}: the number of ranks is "
+            f"cannot resume {earlier.folder.path}: the number of ranks is "
             f"{agents}, and was {before}; start {before} ranks, or a new run with "
             "another --out"
         )
@@ -166,7 +166,7 @@ def refuse(folder: Path, told: list[str]) -> None:
     """Refuse to go on where something differs."""
     if told:
         raise UserError(
-            f"cannot go on with {folder}: {'; '.join(told)}. Only [stop] and "
+            f"cannot resume {folder}: {'; '.join(told)}. Only [stop] and "
             "[checkpoint] may change; start a new run with another --out"
         )
 
@@ -185,7 +185,7 @@ def refuse_shorter(folder: Path, plan: Plan, done: list[Done]) -> None:
     for algorithm, run in zip(plan.algorithms, done, strict=False):
         if algorithm.steps < run.steps:
             raise UserError(
-                f"cannot go on with {folder}: {run.label} has done {run.steps} steps, "
+                f"cannot resume {folder}: {run.label} has done {run.steps} steps, "
                 f"and its budget is {algorithm.steps} now; give {run.steps} or more, "
                 "or start a new run with another --out"
             )

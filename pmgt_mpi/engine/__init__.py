@@ -1,6 +1,6 @@
 """The compiled engine: gossip rounds and minibatch products in C, built where they run.
 
-It is optional. Where it cannot be had, Python and numpy do the same work.
+It is optional. Where it cannot be built, Python and numpy do the same work.
 """
 
 from stat import S_IWGRP, S_IWOTH

@@ -110,5 +110,5 @@ def choose_engine(collective: Collective, asked: Asked) -> Engine:
     if not why:
         library, why = attempt(True, lambda: Library(path))
     if why and asked == "compiled":
-        raise AgreedError(f"engine 'compiled' cannot be had: {why}; or use 'auto'")
+        raise AgreedError(f"engine 'compiled' cannot be used: {why}; or use 'auto'")
     return Engine("python", why) if why else Engine("compiled", "", library)

@@ -158,8 +158,8 @@ def _run(options: argparse.Namespace, world: Any, sentry: Sentry) -> int:
 def _tell_interrupted(folder: RunFolder | None, run: Finished, reason: str) -> None:
     if folder is not None:
         say(
-            f"interrupted ({reason}) after step {run.steps} of {run.label}; go on with "
-            f"--resume {folder.path}"
+            f"interrupted ({reason}) after step {run.steps} of {run.label}; continue "
+            f"with --resume {folder.path}"
         )
 
 

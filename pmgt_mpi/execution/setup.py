@@ -49,7 +49,7 @@ def build_stage(plan: Plan, world: Any) -> Stage:
 
     x0 = np.zeros(problem.shape, plan.dtype)
     if np.isinf(regularizer.value(x0)):
-        x0 = regularizer.prox(x0, 1.0)  # a box that does not hold nought
+        x0 = regularizer.prox(x0, 1.0)  # a box that does not hold zero
     stage = make_stage(
         comm, collective, network, problem, regularizer, x0, find_reference,
         plan.accuracy,

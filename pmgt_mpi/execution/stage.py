@@ -56,7 +56,7 @@ class Stage(NamedTuple):
     epsilon_f
         The factor of that term, where there is one.
     data
-        Fingerprint of this agent's rows, where a run may have to be gone on with.
+        Fingerprint of this agent's rows, where a run may have to be resumed.
     """
 
     comm: Any

@@ -53,7 +53,7 @@ class Beginning(NamedTuple):
     resolved
         The same as TOML values; on agent 0.
     earlier
-        The run that is gone on with; on agent 0.
+        The run that is resumed; on agent 0.
     exit_code
         If there is nothing to do.
     """
@@ -65,7 +65,7 @@ class Beginning(NamedTuple):
 
 
 def begin(options: argparse.Namespace, first: Collective) -> Beginning:
-    """Read the config on agent 0, and see whether there is a run to go on with.
+    """Read the config on agent 0, and see whether there is a run to resume.
 
     The folder of an earlier run is locked and held against the config before any data
     are read; the other agents get the plan.
@@ -114,7 +114,7 @@ def _done(earlier: Earlier, plan: Plan, now: dict[str, Any]) -> int | None:
     if is_extended(earlier.config, now, plan, len(done) - 1, done[-1]):
         if not any(complete(path)):
             raise UserError(
-                f"cannot go on with {path}: its run has ended and left no checkpoint "
+                f"cannot resume {path}: its run has ended and left no checkpoint "
                 "([checkpoint] minutes = 0), from which a longer budget could go on; "
                 "start a new run with another --out"
             )
@@ -144,7 +144,7 @@ class Going(NamedTuple):
     saved
         What this agent goes on from.
     history
-        For meta.json: when and from where the run was gone on with.
+        For meta.json: when and from where the run was resumed.
     """
 
     folder: RunFolder | None
@@ -266,14 +266,14 @@ def _tell(
     number, saved = place
     step = 0 if saved is None else saved.step
     say(
-        f"going on with {folder.path} from checkpoint {found.manifest.number}: "
+        f"resuming {folder.path} from checkpoint {found.manifest.number}: "
         f"algorithm {number + 1}, step {step}"
     )
     return {"algorithm": number, "step": step}
 
 
 def _history(run: Path) -> list[dict[str, Any]]:
-    """What meta.json tells of earlier times that the run was gone on with."""
+    """What meta.json tells of earlier times that the run was resumed."""
     try:
         meta = json.loads((run / "meta.json").read_text())
         return list(meta["resumed"])

@@ -14,7 +14,7 @@ from pmgt_mpi.terminal import complain, say, write
 
 DESCRIPTION = """\
 Write a job script for a cluster: one of launch/, filled in. It runs a config and, where
-its time is too short, goes on with it in the next job until it is done.
+its time is too short, resumes it in the next job until it is done.
 
   python -m pmgt_mpi.launch slurm --ranks 64 --time 02:00:00 --config my.toml
   python -m pmgt_mpi.launch slurm --ranks 64 --config my.toml --submit

@@ -53,7 +53,7 @@ class RunFolder:
         except FileExistsError:
             raise UserError(
                 f"the run folder {path} exists already; choose another with --out, "
-                f"remove it, or go on with the run in it with --resume {path}"
+                f"remove it, or resume the run in it with --resume {path}"
             ) from None
         except OSError as error:
             if error.errno == errno.ELOOP:
@@ -193,7 +193,7 @@ def cannot_write(folder: Path, name: str, error: OSError) -> DiskError:
     """Say which file of a run folder could not be written, and what to do."""
     return DiskError(
         f"cannot write {folder / name}: {error.strerror}; what was written before is "
-        f"safe: when the disk can be written again, go on with --resume {folder}"
+        f"safe: when the disk can be written again, continue with --resume {folder}"
     )
 
 

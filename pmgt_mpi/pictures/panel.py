@@ -41,7 +41,7 @@ def draw_curves(axis: Axes, curves: Sequence[Curve], cost: str, measure: str) ->
     log_x, log_y = spread(every) > 100, measure != "objective"
 
     def shown(points: Iterable[tuple[float, float]]) -> list[tuple[float, float]]:
-        # Nought, or what has reached the rounding error, is on no logarithmic axis.
+        # Zero, or what has reached the rounding error, is on no logarithmic axis.
         return [
             (x, y) for x, y in points if (x > 0 or not log_x) and (y > 0 or not log_y)
         ]

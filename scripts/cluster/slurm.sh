@@ -110,7 +110,7 @@ see_through() { # NAME JOB LAUNCHER
     fail "job $1 was not started with $3"
   ((restarts > 0)) || fail "job $1 was never queued again"
   interrupted=$(grep -c '^interrupted (SIGUSR1' "$folder/$1.out") || true
-  went_on=$(grep -c '^going on with .* from checkpoint' "$folder/$1.out") || true
+  went_on=$(grep -c '^resuming .* from checkpoint' "$folder/$1.out") || true
   # A signal that meets the set-up of a slow machine ends it without a checkpoint.
   ((interrupted > 0 && went_on > 0)) ||
     fail "$restarts restarts, but $interrupted checkpoints, of which $went_on were used"

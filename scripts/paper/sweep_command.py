@@ -1,4 +1,4 @@
-"""``python scripts/paper sweep``: run the declared sweep, or go on with it."""
+"""``python scripts/paper sweep``: run the declared sweep, or resume it."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ def test_a_full_disk_ends_the_run_which_goes_on_when_there_is_room(
             (disk / "filler").write_bytes(bytes(1 << 20))
         message = error(job.wait(20), 1)
     assert "No space left on device" in message
-    assert f"go on with --resume {disk / 'out'}" in message
+    assert f"continue with --resume {disk / 'out'}" in message
     assert (disk / "out" / "metrics.jsonl").read_bytes().startswith(before)
     assert [r["step"] for r in Left(disk / "out").metrics]  # every line is whole
     assert checkpoint_number(disk) >= 5
@@ -63,7 +63,7 @@ def test_a_full_disk_ends_the_run_which_goes_on_when_there_is_room(
     (disk / "filler").unlink()
     moved = tmp_path / "moved"
     shutil.copytree(disk, moved)
-    assert "going on with" in resume(moved).expect(0).stdout
+    assert "resuming" in resume(moved).expect(0).stdout
     assert_same(whole, moved / "out")
 
 

@@ -100,6 +100,6 @@ def test_without_a_compiler_compiled_is_refused(tmp_path):
     result = run_config(tmp_path, env=env, set=("run.engine=compiled",)).expect(2)
     assert result.stderr.count("error:") == 1
     assert (
-        "engine 'compiled' cannot be had: the C compiler /nowhere/cc" in result.stderr
+        "engine 'compiled' cannot be used: the C compiler /nowhere/cc" in result.stderr
     )
     assert "Traceback" not in result.stderr

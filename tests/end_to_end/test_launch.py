@@ -67,7 +67,7 @@ def test_hosts_sh_runs_stops_at_a_signal_and_goes_on(tmp_path):
         job.wait(20).expect(75)
     assert Left(tmp_path / "out").summary[-1]["status"] == "interrupted"
     again = run(script, cwd=tmp_path, env=env).expect(0)
-    assert "going on with out from checkpoint" in again.stdout
+    assert "resuming out from checkpoint" in again.stdout
     assert {one["status"] for one in Left(tmp_path / "out").summary} == {"budget"}
 
 

@@ -1,4 +1,4 @@
-"""``python scripts/paper sweep``, tiny: whole, cut off, and gone on with."""
+"""``python scripts/paper sweep``, tiny: whole, cut off, and resumed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs that are killed and gone on with: nothing lost, and nothing else taken up."""
+"""Runs that are killed and resumed: nothing lost, and nothing else taken up."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def broken(killed, tmp_path):
 
 def test_a_killed_run_goes_on_and_ends_with_the_same_bits(whole, broken):
     result = resume(broken).expect(0)
-    assert "going on with out from checkpoint" in result.stdout
+    assert "resuming out from checkpoint" in result.stdout
     assert_same(whole, broken / "out")
     meta = Left(broken / "out").meta
     assert len(meta["resumed"]) == 1
@@ -199,7 +199,7 @@ def test_a_finished_run_is_never_touched(whole, tmp_path):
     before = contents(tmp_path / "out")
     told = complaint(resume(tmp_path, "--set", "stop.steps=50"))
     assert told == (
-        "cannot go on with out: pmgt-katyushax has done 150 steps, and its budget is "
+        "cannot resume out: pmgt-katyushax has done 150 steps, and its budget is "
         "50 now; give 150 or more, or start a new run with another --out"
     )
     assert contents(tmp_path / "out") == before
@@ -223,7 +223,7 @@ def test_a_run_that_has_ended_goes_on_with_a_longer_budget(tmp_path):
     run_config(tmp_path, ranks=2).expect(0)
     assert len(manifests(tmp_path)) == 2
     said = resume(tmp_path, "--set", "stop.steps=20", ranks=2).expect(0).stdout
-    assert "going on with out from checkpoint 4: algorithm 4, step 8" in said
+    assert "resuming out from checkpoint 4: algorithm 4, step 8" in said
     assert "note: pg-extra has ended after 8 steps and stays so" in said
     run_config(tmp_path / "long", set=("stop.steps=20",), ranks=2).expect(0)
     ours, long = Left(tmp_path / "out"), Left(tmp_path / "long" / "out")
@@ -245,7 +245,7 @@ def test_every_algorithm_ends_with_a_checkpoint(tmp_path):
         os.kill(ranks_of(job)[0], signal.SIGKILL)
         job.wait(10)
     said = resume(tmp_path, "--max-seconds", "4", ranks=2).expect(75).stdout
-    assert "going on with out from checkpoint 1: algorithm 2, step 0" in said
+    assert "resuming out from checkpoint 1: algorithm 2, step 0" in said
     assert Left(tmp_path / "out").summary[0]["algorithm"] == "first"
 
 
@@ -285,7 +285,7 @@ def test_a_longer_budget_goes_on_as_if_it_had_been_so_from_the_start(tmp_path):
 )
 def test_another_run_is_not_taken_up(killed, assignment, told):
     message = complaint(resume(killed, "--set", assignment))
-    assert message.startswith("cannot go on with out: ")
+    assert message.startswith("cannot resume out: ")
     assert told in message
 
 
@@ -331,7 +331,7 @@ def test_auto_starts_goes_on_and_finds_nothing_to_do(whole, tmp_path):
         for pid in job.processes():
             subprocess.run(["kill", "-9", str(pid)], check=False, capture_output=True)
     with begin(tmp_path, "--resume", "auto") as job:
-        assert "going on with out" in job.wait(60).expect(0).stdout
+        assert "resuming out" in job.wait(60).expect(0).stdout
     assert_same(whole, tmp_path / "out")
     with begin(tmp_path, "--resume", "auto") as job:
         assert "finished already" in job.wait(60).expect(0).stdout

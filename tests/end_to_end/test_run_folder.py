@@ -220,7 +220,7 @@ def test_an_algorithm_that_diverges_leaves_the_others_running(tmp_path):
     assert "Traceback" not in result.stderr
 
 
-def test_single_precision_and_a_box_that_does_not_hold_nought(tmp_path):
+def test_single_precision_and_a_box_that_does_not_hold_zero(tmp_path):
     text = SMALL + '\n[regularizer]\nkind = "box"\nlower = 0.1\nupper = 0.5\n'
     run_config(tmp_path, text, set=("run.dtype=float32", "stop.steps=60")).expect(0)
     left = Left(tmp_path / "out")

@@ -44,7 +44,7 @@ def check_interrupted(folder, result, said):
     result.expect(INTERRUPTED)
     assert "Traceback" not in result.stdout + result.stderr
     assert said in result.stdout
-    assert "go on with --resume out" in result.stdout
+    assert "continue with --resume out" in result.stdout
     assert Left(folder / "out").summary[-1]["status"] == "interrupted"
     assert checkpoint_number(folder) == 1
 

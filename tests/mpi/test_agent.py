@@ -36,7 +36,7 @@ def test_rows_are_drawn_with_replacement_from_all_own_rows(comm, together):
         assert abs(repeated - expected) < 0.05
 
 
-def test_T_is_geometric_from_nought_and_the_same_on_every_agent(comm, together):
+def test_T_is_geometric_from_zero_and_the_same_on_every_agent(comm, together):
     agent = Case(comm, "ridge").agent
     drawn = [agent.geometric(0.2) for _ in range(4000)]
     everywhere = comm.allgather(drawn)

@@ -194,7 +194,7 @@ def test_if_one_agent_cannot_write_all_end_and_the_last_one_stays(
     found = newest(folder[0], folder[1], stage.collective)
     with together:
         assert message.startswith("AgreedError: cannot write ")
-        assert "go on with --resume" in message
+        assert "continue with --resume" in message
         assert found.manifest.number == 1
 
 

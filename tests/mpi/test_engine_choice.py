@@ -57,4 +57,4 @@ def test_a_source_that_is_gone(collective, together, unreadable):  # noqa: ARG00
         assert f"(agent 0 on {os.uname().nodename})" in engine.why
     told = refusal(collective, "compiled")
     with together:
-        assert told.startswith("engine 'compiled' cannot be had: cannot read ")
+        assert told.startswith("engine 'compiled' cannot be used: cannot read ")

@@ -28,9 +28,9 @@ def test_constants_against_every_row_of_unequal_shards(collective, together):
     shard = Shard(A, None, N, m)
     problem = IndefiniteQuadratic(shard, collective, **OPTIONS)
     found = problem.constants(collective)
-    eye, nought = np.eye(D), np.zeros(D)
+    eye, zero = np.eye(D), np.zeros(D)
     H = [
-        [problem.minibatch_difference(e, nought, np.array([j])) for e in eye]
+        [problem.minibatch_difference(e, zero, np.array([j])) for e in eye]
         for j in range(len(A))
     ]
     H = shard.weight * np.array(H)

@@ -1,4 +1,4 @@
-"""Rows for messages: each at the start of a cache line, with nothing but noughts."""
+"""Rows for messages: each at the start of a cache line, with nothing but zeros."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ def complaint(path):
 def test_a_folder_or_file_that_exists_already(folder, tmp_path):
     text = (
         "the run folder {0} exists already; choose another with --out, remove it, or "
-        "go on with the run in it with --resume {0}"
+        "resume the run in it with --resume {0}"
     )
     assert complaint(folder.path) == text.format(folder.path)
     file = tmp_path / "file"
@@ -107,7 +107,7 @@ def test_a_file_that_cannot_grow_is_told_and_keeps_its_whole_lines(folder):
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
     assert str(error.value) == (
         f"cannot write {folder.path}/metrics.jsonl: File too large; what was written "
-        "before is safe: when the disk can be written again, go on with --resume "
+        "before is safe: when the disk can be written again, continue with --resume "
         f"{folder.path}"
     )
     assert (folder.path / "metrics.jsonl").read_text() == '{"step": 0}\n'

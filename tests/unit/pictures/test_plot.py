@@ -91,7 +91,7 @@ def test_costs_far_apart_are_on_a_logarithmic_axis(draw):
     cheap, dear = trace("cheap", [1.0, 0.1]), trace("dear", [1.0, 0.1], first=999)
     axes = draw(cheap + dear)
     assert axes[0].get_xscale() == "log"
-    assert points(axes[0])["cheap"] == [[10, 0.1]], "nought is not on this axis"
+    assert points(axes[0])["cheap"] == [[10, 0.1]], "zero is not on this axis"
     assert points(axes[0])["dear"] == [[9990, 1], [10000, 0.1]]
 
 
@@ -116,7 +116,7 @@ def test_a_diverged_algorithm_without_a_minimiser(draw):
     assert [y for _, y in points(axes[0])["bad"]] == [1.0, 1e300]
 
 
-def test_rounding_errors_below_nought_are_left_out(draw):
+def test_rounding_errors_below_zero_are_left_out(draw):
     axes = draw(trace("one", [1.0, 1e-17, 0.0, -1e-18]))
     assert [y for _, y in points(axes[0])["one"]] == [1.0, 1e-17]
 
