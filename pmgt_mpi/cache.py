@@ -33,7 +33,7 @@ def cache_folder() -> Path:
 
 
 def own_folder(*names: str) -> Path:
-    """Give a folder of the cache in which only this user can write; make it if needed.
+    """Return a folder of the cache where only this user can write; make it if needed.
 
     So it is with every folder from the cache's own down to it: one that belongs to
     another user is refused, and of the user's own ones the right of others to write is
@@ -87,7 +87,7 @@ def is_own(path: Path) -> bool:
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """Give a temporary name to write to; sync it and rename it to `path` at the end.
+    """Return a temporary name to write to; sync it and rename it to `path` at the end.
 
     A reader sees the old file, the new one or none, never a part, even if two jobs
     write at once or one is killed.

@@ -16,7 +16,7 @@ class UserError(Exception):
 class DiskError(UserError):
     """A file of the run folder could not be written; exit code 1.
 
-    The message says which, why, and how to go on when the disk is well again.
+    The message says which, why, and how to continue when the disk is well again.
     """
 
     exit_code = 1

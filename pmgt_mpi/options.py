@@ -22,7 +22,7 @@ class Within:
         self.bounds = bounds
 
     def __get_pydantic_core_schema__(self, number: Any, schema_of: Any) -> Any:
-        """Give the schema of the number with its bounds."""
+        """Return the schema of the number with its bounds."""
         return {**schema_of(number), **self.bounds}
 
 

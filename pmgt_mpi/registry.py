@@ -62,7 +62,7 @@ class Registry(Mapping[str, str]):
         return len(self._entries)
 
     def address(self, name: str, *, allow_plugins: bool | None = None) -> str:
-        """Give the address of a name, or of a user's own ``module:Class``.
+        """Return the address of a name, or of a user's own ``module:Class``.
 
         Parameters
         ----------
@@ -87,5 +87,5 @@ class Registry(Mapping[str, str]):
         return import_object(self.address(name))  # type: ignore[no-any-return]
 
     def summary(self, name: str) -> str:
-        """Give the first line of the docstring of what a name stands for."""
+        """Return the first line of the docstring of what a name stands for."""
         return (inspect.getdoc(self.load(name)) or "").partition("\n")[0]

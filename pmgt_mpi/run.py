@@ -110,7 +110,7 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the command; give the exit code."""
+    """Run the command; return the exit code."""
     block_signals()
     options = parse(arguments)
     size, rank = launched()

@@ -1,4 +1,4 @@
-"""What is written for the user, and whether a person looks on while a run goes on."""
+"""What is written for the user, and whether a person looks on while it runs."""
 
 from __future__ import annotations
 
@@ -81,14 +81,14 @@ def write(text: str) -> None:
 
 
 def say(text: str = "") -> None:
-    """Write lines for the user; a run goes on where they cannot be written."""
+    """Write lines for the user; a run continues where they cannot be written."""
     lines = "\n".join(map(printable, text.split("\n")))
     with suppress(DiskError):  # of a log, or of a terminal that is gone
         write(lines + "\n")
 
 
 def complain(error: UserError) -> int:
-    """Say what is wrong on standard error; give the exit code."""
+    """Say what is wrong on standard error; return the exit code."""
     text = "\n".join(map(printable, str(error).split("\n")))
     sys.stderr.write(f"pmgt_mpi: error: {text}\n")
     return error.exit_code

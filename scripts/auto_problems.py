@@ -88,7 +88,7 @@ def problem_of(case: dict, comm: MPI.Intracomm, A: np.ndarray) -> dict:
 
 
 def psi_of(case: dict) -> dict:
-    """Give the regularizer that was drawn."""
+    """Return the regularizer that was drawn."""
     return {
         "none": {"kind": "none"},
         "l1": {"kind": "l1", "strength": 0.01},

@@ -43,7 +43,7 @@ PROBLEMS = {
 
 
 def config(problem: str, methods: Iterable[str] = METHODS) -> str:
-    """Give a config without evaluation, which the plan does not foresee."""
+    """Return a config without evaluation, which the plan does not foresee."""
     _, kind, data = PROBLEMS[problem]
     parts = [
         f'[run]\nname = "{problem}"\nseed = 4', f"[data]\n{data}", f"[problem]\n{kind}",
@@ -71,7 +71,7 @@ def write_sparse(path: Path, rows: int = 20000, columns: int = 1000) -> None:
 
 
 def measured(folder: Path) -> dict[str, tuple[float, dict[str, float]]]:
-    """Give the seconds of each algorithm's steps, and what was counted in them."""
+    """Return the seconds of each algorithm's steps, and what was counted in them."""
     lines = (folder / "metrics.jsonl").read_text().splitlines()
     records = [json.loads(line) for line in lines]
     told = {}
@@ -108,7 +108,7 @@ def pair(folder: Path, ranks: int, number: int) -> dict[str, tuple[float, float]
 
 
 def compare(problem: str, ranks: int, pairs: int) -> list[dict[str, Any]]:
-    """Give a row for each algorithm of a problem."""
+    """Return a row for each algorithm of a problem."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         (folder / "config.toml").write_text(config(problem))

@@ -9,7 +9,7 @@ Usage: bash scripts/reproduce.sh [OPTION...]
 Runs every config of configs/paper on 20 MPI ranks of this machine, one after the other
 (about 5 minutes for a seed on 2 cores), then draws the twelve panels of the paper's
 Figures 1 and 2, the same against seconds and bytes, and writes the table of its claims.
-Interrupted, it goes on where it was when it is started again; what is finished is not
+Interrupted, it continues where it was when it is started again; what is finished is not
 run again.
 
   --seeds K        seeds 1 … K, for the spread (default 1)
@@ -83,7 +83,7 @@ for ((seed = 1; seed <= seeds; seed++)); do
       --set "run.seed=$seed" --out "$folder" --resume auto || code=$?
     # 3: a method diverged, which is a result.
     if ((code != 0 && code != 3)); then
-      tell "$problem, seed $seed ended with exit code $code; start this again to go on" >&2
+      tell "$problem, seed $seed ended with exit code $code; start this again to continue" >&2
       exit "$code"
     fi
   done

@@ -101,7 +101,7 @@ def recorded(tree: Path, folder: Path) -> dict[str, Any]:
 
 
 def main(commit: str) -> int:
-    """Compare; give the exit code."""
+    """Compare; return the exit code."""
     with tempfile.TemporaryDirectory() as folder:
         tree = Path(folder) / "tree"
         git = ["git", "-C", str(ROOT), "worktree"]

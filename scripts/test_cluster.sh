@@ -4,7 +4,7 @@
 #   bash scripts/test_cluster.sh [PART...]     of: slurm hosts container; all by default
 #
 # It needs Debian and root (it starts daemons and makes network namespaces), and installs
-# with apt what is missing. Where a part cannot run it says why and goes on; a part that
+# with apt what is missing. Where a part cannot run it says why and continues; a part that
 # runs and goes wrong fails. Nothing is left running, however it ends, and all traffic
 # stays on the loopback device and in the namespaces.
 set -euo pipefail

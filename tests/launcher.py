@@ -242,12 +242,12 @@ def start(
 
 
 def current_test() -> str:
-    """Give the id of the test that is running, or an empty string outside of one."""
+    """Return the id of the test that is running, or an empty string outside of one."""
     return os.environ.get("PYTEST_CURRENT_TEST", "").rpartition(" ")[0]
 
 
 def mpirun_path() -> str:
-    """Give this environment's mpirun: the one beside the interpreter, else on PATH."""
+    """Return this environment's mpirun: beside the interpreter, else on PATH."""
     beside = Path(sys.executable).parent / "mpirun"
     found = str(beside) if beside.exists() else shutil.which("mpirun")
     if found is None:

@@ -56,7 +56,7 @@ class Setting(NamedTuple):
     contraction: Callable[[int], float]
 
     def needed_constants(self, method: str, parameter: str, value: object) -> Constants:
-        """Give the constants, or say which parameter needs them and what to do."""
+        """Return the constants, or say which parameter needs them and what to do."""
         if self.constants is None:
             raise UserError(
                 f"{method}: {parameter} = '{value}' needs the constants L, l1, l2 and "
@@ -66,7 +66,7 @@ class Setting(NamedTuple):
         return self.constants
 
     def needed_curvature(self, method: str, parameter: str, value: object) -> Constants:
-        """Give the constants of an f that is not flat: a step divides by L."""
+        """Return the constants of an f that is not flat: a step divides by L."""
         constants = self.needed_constants(method, parameter, value)
         if constants.L <= 0:
             raise UserError(
@@ -147,11 +147,11 @@ class Algorithm(Protocol):
     """What the method needs, costs and assumes."""
 
     def resolve(self, setting: Setting) -> Self:
-        """Give the same method with every ``auto`` and ``theory`` made a number."""
+        """Return the same method with every ``auto`` and ``theory`` made a number."""
         ...
 
     def init(self, agent: Agent, x0: Array) -> Any:
-        """Give the state before the first step."""
+        """Return the state before the first step."""
         ...
 
     def step(self, agent: Agent, state: Any) -> Any:
@@ -159,5 +159,5 @@ class Algorithm(Protocol):
         ...
 
     def solution(self, state: Any) -> Array:
-        """Give the agent's current answer, the one the theory speaks of."""
+        """Return the agent's current answer, the one the theory speaks of."""
         ...

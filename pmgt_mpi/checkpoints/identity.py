@@ -1,4 +1,4 @@
-"""What makes two runs the same: what a run that goes on is held against."""
+"""What makes two runs the same: what a run that continues is held against."""
 
 from __future__ import annotations
 

@@ -99,7 +99,7 @@ class Keeper(Watched):
     number
         Of the algorithm in the list.
     saved
-        What to go on from; None to begin.
+        What to continue from; None to begin.
     label
         Of the algorithm, for what the watchdog says.
     """
@@ -186,7 +186,7 @@ class Keeper(Watched):
     def save_end(self) -> None:
         """Write the last checkpoint, with this algorithm among those that are done.
 
-        From it the next algorithm begins, or this one goes on with a longer budget.
+        From it the next algorithm begins, or this one continues with a longer budget.
         """
         if self._end is not None:
             self._write(*self._end)

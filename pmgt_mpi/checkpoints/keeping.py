@@ -41,7 +41,7 @@ class Keeping(Position):
     """
 
     parameters: dict[str, Any] | None = None
-    """The algorithm's, as used so far, where a run goes on."""
+    """The algorithm's, as used so far, where a run continues."""
 
     def attend(
         self, agent: Agent, gossip: Gossip, clocks: tuple[Clock, Clock, Clock]
@@ -49,7 +49,7 @@ class Keeping(Position):
         """Take charge of what a checkpoint must hold beside the state."""
 
     def restore(self, fresh: Any) -> tuple[int, Any, Record] | None:  # noqa: ARG002
-        """Give step, state and last record to go on from, if there are any.
+        """Return step, state and last record to continue from, if there are any.
 
         Parameters
         ----------

@@ -37,7 +37,7 @@ class Manifest(NamedTuple):
     agents, finished
         Seals of the agents' files, and of those of algorithms that are done.
     facts
-        What a run that goes on must have in common with this one.
+        What a run that continues must have in common with this one.
     machines
         CPU and libraries of every agent: others may give other last bits.
     """

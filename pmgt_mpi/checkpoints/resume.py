@@ -53,7 +53,7 @@ class Earlier(NamedTuple):
 
 
 def wanted_folder(options: argparse.Namespace, name: str | None) -> Path | None:
-    """Give the folder to resume; None to start a new run.
+    """Return the folder to resume; None to start a new run.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ def wanted_folder(options: argparse.Namespace, name: str | None) -> Path | None:
 
 
 def config_of(options: argparse.Namespace) -> Path:
-    """Give the config: the one that is named, else the one in the folder."""
+    """Return the config: the one that is named, else the one in the folder."""
     if options.config is not None:
         config: Path = options.config
         return config
@@ -98,7 +98,7 @@ def read_plan(options: argparse.Namespace) -> Plan:
 
 
 def _named(name: str) -> Path:
-    """Give the folder that --resume names."""
+    """Return the folder that --resume names."""
     path = Path(name)
     if not path.is_dir():
         raise UserError(
@@ -163,7 +163,7 @@ def check_agents(earlier: Earlier, agents: int) -> None:
 
 
 def refuse(folder: Path, told: list[str]) -> None:
-    """Refuse to go on where something differs."""
+    """Refuse to continue where something differs."""
     if told:
         raise UserError(
             f"cannot resume {folder}: {'; '.join(told)}. Only [stop] and "

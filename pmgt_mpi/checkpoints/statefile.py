@@ -68,7 +68,7 @@ class _Sealing:
 
 
 def write(path: Path, numbers: Numbers, arrays: dict[str, Array]) -> Seal:
-    """Write a new file, synced and renamed; give its seal."""
+    """Write a new file, synced and renamed; return its seal."""
     text = json.dumps({"numbers": numbers, "arrays": list(arrays)})
     with replacing(path) as part, part.open("wb") as file:
         sealing = _Sealing(file)

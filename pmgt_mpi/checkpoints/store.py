@@ -35,7 +35,7 @@ KEPT = 2
 
 
 def numbered(run: Path) -> list[tuple[int, Path]]:
-    """Give the checkpoints' folders of a run, the newest first, complete or not."""
+    """Return the checkpoints' folders of a run, the newest first, complete or not."""
     found = [
         (int(path.name), path)
         for path in (run / FOLDER).glob("[0-9]*")
@@ -45,7 +45,7 @@ def numbered(run: Path) -> list[tuple[int, Path]]:
 
 
 def complete(run: Path) -> Iterator[Path]:
-    """Give the folders of the complete checkpoints of a run, the newest first."""
+    """Return the folders of the complete checkpoints of a run, the newest first."""
     return (path for _, path in numbered(run) if (path / MANIFEST).exists())
 
 
@@ -202,7 +202,7 @@ def pack_finished(run: Finished) -> tuple[Numbers, dict[str, Any]]:
 
 
 def unpack_finished(numbers: Numbers, arrays: dict[str, Any]) -> Finished:
-    """Give an algorithm that is done as agent 0 told of it."""
+    """Return an algorithm that is done as agent 0 told of it."""
     return Finished(
         label=numbers["label"],
         name=numbers["name"],

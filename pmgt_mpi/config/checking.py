@@ -42,7 +42,7 @@ def option_fields(target: Callable[..., Any]) -> dict[str, Any]:
 
 
 def check(model: type[BaseModel], values: object, where: str) -> dict[str, Any]:
-    """Check a section's values; give them with the defaults filled in.
+    """Check a section's values; return them with the defaults filled in.
 
     Parameters
     ----------

@@ -27,7 +27,7 @@ None of them imports mpi4py: under mpirun one rank alone reads them.
 
 
 def listing() -> str:
-    """Give a paragraph for each registry: its key, then names and first sentences."""
+    """Return a paragraph for each registry: its key, then names and first sentences."""
     width = max(len(name) for _, _, registry in CHAPTERS for name in registry)
     paragraphs = []
     for title, key, registry in CHAPTERS:

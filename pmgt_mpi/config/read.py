@@ -228,7 +228,7 @@ def _check_run_name(name: str, where: str) -> None:
 
 
 def _known(registry: Registry, name: str, where: str) -> Part:
-    """Give a registered thing that has no options."""
+    """Return a registered thing that has no options."""
     try:
         return Part(name, registry.address(name))
     except UserError as error:

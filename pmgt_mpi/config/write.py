@@ -10,7 +10,7 @@ from pmgt_mpi.data.files import own_path
 
 
 def resolved_config(plan: Plan) -> dict[str, Any]:
-    """Give the sections of a config that describes the plan completely.
+    """Return the sections of a config that describes the plan completely.
 
     It may lie in another folder than the original, so the paths of files that were
     found beside the original become absolute.

@@ -35,7 +35,7 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the command; give the exit code."""
+    """Run the command; return the exit code."""
     options = parse(arguments)
     dataset = DATASETS[options.dataset]
     try:

@@ -148,7 +148,7 @@ def unpacked(
     *,
     private: bool,
 ) -> Path:
-    """Give the folder with what a packed file was converted to, on all agents together.
+    """Return the folder with what a packed file was converted to; collective.
 
     One agent of each host makes it if it is not there, and else sees that it is still
     what was written; every agent does where each has a file of its own. It is found
@@ -198,7 +198,7 @@ Mark = tuple[int, int] | None
 
 
 def mark(folder: Path) -> Mark:
-    """Give the mark of an entry."""
+    """Return the mark of an entry."""
     try:
         status = (folder / COMPLETE).stat()
     except OSError:
@@ -242,7 +242,7 @@ def make(path: Path, name: str, made_of: dict[str, Any], convert: Convert) -> Ma
 
 
 def files_of(folder: Path) -> list[str]:
-    """Give the names of the files of an entry; nothing else in its folder counts."""
+    """Return the names of the files of an entry; nothing else in its folder counts."""
     return list(json.loads((folder / COMPLETE).read_text())["files"])
 
 
@@ -268,6 +268,6 @@ def checksum(path: Path) -> str:
 
 
 def host() -> tuple[str, str]:
-    """Give the name of this machine and what tells it from another of that name."""
+    """Return the name of this machine and what tells it from another of that name."""
     boot = Path("/proc/sys/kernel/random/boot_id")
     return os.uname().nodename, boot.read_text() if boot.exists() else ""

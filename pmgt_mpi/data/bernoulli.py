@@ -28,7 +28,7 @@ class Bernoulli:
     def open(
         self, collective: Collective, *, base: Path | None, seed: np.random.SeedSequence
     ) -> SyntheticTable:
-        """Give the table; nothing is drawn yet."""
+        """Return the table; nothing is drawn yet."""
         del collective, base
         shape = (block_rows(self.columns), self.columns)
         size = shape[0] * shape[1]

@@ -41,5 +41,5 @@ def block_sizes(
 
 
 def block_bounds(sizes: Sequence[int]) -> list[int]:
-    """Give where the blocks begin, and where the last one ends."""
+    """Return where the blocks begin, and where the last one ends."""
     return [0, *accumulate(sizes)]

@@ -45,7 +45,7 @@ def write_rows(folder: Path, empty: Rows, parts: Iterable[Rows]) -> list[str]:
 
 
 def stored(rows: Rows, entries: int) -> dict[str, Array]:
-    """Give the arrays of rows as they are written, after so many stored entries."""
+    """Return the arrays of rows as they are written, after so many stored entries."""
     arrays = rows.arrays()
     if rows.sparse:
         arrays["ends"] = entries + np.cumsum(arrays.pop("lengths"))

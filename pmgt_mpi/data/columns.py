@@ -6,7 +6,7 @@ from pmgt_mpi.errors import UserError
 
 
 def label_number(name: str, column: int | None, columns: int) -> int | None:
-    """Give the number of the label's column, counted from 0, or None if there is none.
+    """Return the number of the label's column, from 0, or None if there is none.
 
     Parameters
     ----------

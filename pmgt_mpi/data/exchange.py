@@ -93,7 +93,7 @@ class Inbox:
                 window.append(rows.part(low, high))
 
     def in_order(self) -> Rows:
-        """Give all rows by their positions, and keep none."""
+        """Return all rows by their positions, and keep none."""
         rows = self._edges[-1] - self._edges[0]
         entries = sum(window.entries for window in self._windows)
         result = GrowingRows(self._like, rows, entries)

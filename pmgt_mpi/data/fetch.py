@@ -74,7 +74,7 @@ def fetch(
     urls: Sequence[str] = (),
     tell: Callable[[str], None] = lambda _: None,
 ) -> Path:
-    """Give the path of a data set in a folder, checked; download it if it is missing.
+    """Return the path of a data set in a folder, checked; download it if it is missing.
 
     Parameters
     ----------

@@ -92,7 +92,7 @@ Stamp = tuple[int, int]
 
 
 def stamp(path: Path) -> Stamp:
-    """Give what tells whether a file has changed."""
+    """Return what tells whether a file has changed."""
     status = path.stat()
     return status.st_size, status.st_mtime_ns
 

@@ -128,7 +128,7 @@ class Gaussian:
 
 
 def falling(columns: int, condition: float, decay: str) -> Array:
-    """Give eigenvalues that fall from 1 to 1/condition."""
+    """Return eigenvalues that fall from 1 to 1/condition."""
     if columns == 1:
         return np.ones(1)
     if decay == "linear":

@@ -33,7 +33,7 @@ class Growing:
         self._size = end
 
     def finish(self) -> Array:
-        """Give the array, cut to what was appended."""
+        """Return the array, cut to what was appended."""
         self._resize(self._size)
         return self._array
 
@@ -75,7 +75,7 @@ class GrowingRows:
             self._arrays[name].append(array)
 
     def finish(self) -> Rows:
-        """Give the rows."""
+        """Return the rows."""
         rows = self._like.with_arrays({n: g.finish() for n, g in self._arrays.items()})
         rows.columns = self._columns
         return rows

@@ -17,7 +17,7 @@ CHUNK_NUMBERS = 1 << 18
 
 
 def laid_out(rows: Rows, layout: Layout, *, owned: bool = False) -> Rows:
-    """Give the rows in the layout asked for; those that are `owned` may be emptied."""
+    """Return the rows in the layout asked for; `owned` ones may be emptied."""
     if layout == "dense" and rows.sparse:
         return to_dense(rows)
     if layout == "sparse" and not rows.sparse:
@@ -66,7 +66,7 @@ def to_sparse(rows: Rows, *, owned: bool = False) -> Rows:
 
 
 def matrix(rows: Rows) -> Any:
-    """Give the matrix: the dense array, or a scipy CSR array on the same memory."""
+    """Return the matrix: the dense array, or a scipy CSR array on the same memory."""
     if rows.dense is not None:
         return rows.dense
     from scipy.sparse import csr_array

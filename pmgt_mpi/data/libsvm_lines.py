@@ -145,7 +145,7 @@ def is_finite(dtype: np.dtype[Any], *items: str) -> bool:
 
 
 def numbers_in(text: bytes) -> Array | None:
-    """Give the numbers between blanks and colons; None if there is anything else.
+    """Return the numbers between blanks and colons; None if there is anything else.
 
     All of them are one row for NumPy's reader, which need not look for lines then.
     """

@@ -38,7 +38,7 @@ class Seekable(Readable, Protocol):
 
 
 def lines_of_range(file: Seekable, start: int, stop: int) -> Iterator[bytes]:
-    """Give the lines whose first byte lies in [start, stop), whole, in chunks.
+    """Return the lines whose first byte lies in [start, stop), whole, in chunks.
 
     So every line of a file belongs to one of the ranges that it is cut into, whatever
     the cuts. The last line of the file needs no newline.
@@ -69,7 +69,7 @@ def lines_of_range(file: Seekable, start: int, stop: int) -> Iterator[bytes]:
 
 
 def lines_of_stream(file: Readable, size: int = 0) -> Iterator[bytes]:
-    """Give all lines of a stream, in chunks of about so many bytes."""
+    """Return all lines of a stream, in chunks of about so many bytes."""
     kept: list[bytes] = []
     while text := file.read(size or CHUNK_BYTES):
         yield from _whole_lines(kept, text)
@@ -78,7 +78,7 @@ def lines_of_stream(file: Readable, size: int = 0) -> Iterator[bytes]:
 
 
 def _whole_lines(kept: list[bytes], text: bytes) -> Iterator[bytes]:
-    """Give all up to the last newline; keep the rest for what follows."""
+    """Return all up to the last newline; keep the rest for what follows."""
     end = text.rfind(b"\n") + 1
     if end:
         yield b"".join([*kept, text[:end]])
@@ -97,7 +97,7 @@ def _keep(kept: list[bytes], text: bytes) -> None:
 
 
 def without_mark(chunks: Iterator[bytes]) -> Iterator[bytes]:
-    """Give chunks from the beginning of a file, but not the mark of UTF-8 before them.
+    """Return chunks from the beginning of a file, without the mark of UTF-8.
 
     A file in UTF-16 is refused by its mark.
     """
@@ -114,7 +114,7 @@ def without_mark(chunks: Iterator[bytes]) -> Iterator[bytes]:
 
 
 def first_line(file: Readable, skip: int) -> bytes:
-    """Give the first line that is not blank after so many; an empty one at the end."""
+    """Return the first line after so many that is not blank; empty at the end."""
     number = 0
     try:
         for chunk in without_mark(lines_of_stream(file, STEP_BYTES)):

@@ -170,7 +170,7 @@ def check_dense(rows: Rows) -> None:
 
 
 def agreed_columns(collective: Collective, table: Table, rows: Rows) -> int:
-    """Give d: of dense rows it must be the same for all, of CSR rows the largest."""
+    """Return d: of dense rows it must be the same for all, of CSR rows the largest."""
     found = collective.gather((rows.columns, table.name))
     columns: int = max(width for width, _ in found)
     for width, name in found:

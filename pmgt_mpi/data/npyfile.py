@@ -79,7 +79,7 @@ class NpyFile:
         owned: bool,
         columns: Array | None = None,
     ) -> Array:
-        """Give the rows of [start, stop), mapped (copied on write) where that will do.
+        """Return the rows of [start, stop), mapped (copied on write) where possible.
 
         Parameters
         ----------

@@ -78,20 +78,20 @@ class Rows:
         return sum(array.nbytes for array in self.arrays().values())
 
     def arrays(self) -> dict[str, Array]:
-        """Give the arrays that are there, by name, always in the same order."""
+        """Return the arrays that are there, by name, always in the same order."""
         named = {field.name: getattr(self, field.name) for field in fields(self)}
         return {k: v for k, v in named.items() if isinstance(v, np.ndarray)}
 
     def with_arrays(self, arrays: dict[str, Array]) -> Rows:
-        """Give other rows of the same kind."""
+        """Return other rows of the same kind."""
         return replace(self, **arrays)  # type: ignore[arg-type]
 
     def none(self) -> Rows:
-        """Give no rows, of the same kind."""
+        """Return no rows, of the same kind."""
         return self.with_arrays({n: a[:0].copy() for n, a in self.arrays().items()})
 
     def part(self, start: int, stop: int) -> Rows:
-        """Give the rows of [start, stop), without a copy."""
+        """Return the rows of [start, stop), without a copy."""
         first, last = self._entry(start), self._entry(stop)
         return self.with_arrays(
             {
@@ -101,12 +101,12 @@ class Rows:
         )
 
     def pieces(self, count: int) -> Iterator[Rows]:
-        """Give all rows, so many at a time, without a copy."""
+        """Return all rows, so many at a time, without a copy."""
         for start in range(0, len(self), count):
             yield self.part(start, min(len(self), start + count))
 
     def take(self, order: Array) -> Rows:
-        """Give a copy of the rows in another order."""
+        """Return a copy of the rows in another order."""
         taken = {n: a[order] for n, a in self.arrays().items() if n not in PER_ENTRY}
         if self.lengths is not None:
             lengths = taken["lengths"]
@@ -131,5 +131,5 @@ class Rows:
         return tail
 
     def _entry(self, row: int) -> int:
-        """Give the number of stored entries before a row."""
+        """Return the number of stored entries before a row."""
         return 0 if self.lengths is None else int(self.lengths[:row].sum())

@@ -72,7 +72,7 @@ def minmax(collective: Collective, rows: Rows, total: int) -> None:
 
 
 def standard(collective: Collective, rows: Rows, total: int) -> None:
-    """Give each column mean 0 and standard deviation 1; a constant one becomes 0."""
+    """Return each column mean 0 and standard deviation 1; a constant one becomes 0."""
     A = rows.dense
     if A is None:
         raise UserError(
@@ -90,7 +90,7 @@ def standard(collective: Collective, rows: Rows, total: int) -> None:
 
 
 def unit(collective: Collective, rows: Rows, total: int) -> None:
-    """Give each row the Euclidean norm 1; a row of zeros stays."""
+    """Return each row the Euclidean norm 1; a row of zeros stays."""
     del collective, total
     A = rows.dense
     if A is not None:
@@ -109,7 +109,7 @@ def unit(collective: Collective, rows: Rows, total: int) -> None:
 
 
 def to_one(largest: Array) -> Array:
-    """Give the powers of two that bring magnitudes near 1: no square overflows then.
+    """Return the powers of two that bring magnitudes near 1: no square overflows then.
 
     To multiply by them changes no digit, so the bits of what has ordinary size stay.
     """

@@ -9,7 +9,7 @@ ROWS, MODEL, ORDER = range(3)
 
 
 def child(seed: np.random.SeedSequence, *key: int) -> np.random.Generator:
-    """Give the generator under a key; unlike ``spawn``, always the same one."""
+    """Return the generator under a key; unlike ``spawn``, always the same one."""
     sequence = np.random.SeedSequence(
         entropy=seed.entropy,
         spawn_key=(*seed.spawn_key, *key),

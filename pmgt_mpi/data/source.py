@@ -30,7 +30,7 @@ class LineError(Exception):
 
 
 def excerpt(text: str, most: int = 60) -> str:
-    """Give the beginning of a wrong item, for a message."""
+    """Return the beginning of a wrong item, for a message."""
     return text if len(text) <= most else text[:most] + "…"
 
 

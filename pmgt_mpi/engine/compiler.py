@@ -123,7 +123,7 @@ def _compile(compiler: list[str], target: Path) -> None:
 
 
 def _complaint(command: list[str]) -> str:
-    """Run a compiler; give what it says if it fails, else nothing."""
+    """Run a compiler; return what it says if it fails, else nothing."""
     import subprocess  # only one agent comes here
 
     try:

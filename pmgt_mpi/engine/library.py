@@ -1,4 +1,4 @@
-"""The engine's functions, as functions of Python that take and give arrays."""
+"""The engine's functions, as functions of Python that take and return arrays."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ class Library:
     def function(
         self, name: str, dtype: np.dtype[Any], struct: ctypes.Structure, *kept: Any
     ) -> Callable[..., Any]:
-        """Give mix, dot, tdot or normal for one type of number.
+        """Return mix, dot, tdot or normal for one type of number.
 
         Parameters
         ----------

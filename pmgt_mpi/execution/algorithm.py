@@ -38,7 +38,7 @@ GRADIENT_READS, RECORD_READS = 2, 3
 
 
 def setting_of(stage: Stage, plan: AlgorithmPlan) -> Setting:
-    """Give what the parameters of an algorithm may depend on."""
+    """Return what the parameters of an algorithm may depend on."""
     facts = stage.network
     mixing: Mixing = plan.mixing.load()
     return Setting(

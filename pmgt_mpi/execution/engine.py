@@ -66,7 +66,7 @@ PYTHON = Engine("python")
 
 
 def choose_engine(collective: Collective, asked: Asked) -> Engine:
-    """Give all agents the same engine; collective.
+    """Return all agents the same engine; collective.
 
     The object is built by agent 0, then by the first agent of every host that still
     does not see it, and only then loaded by all: no two agents of a host compile.

@@ -21,7 +21,7 @@ from pmgt_mpi.output.results import Record
 Array = NDArray[Any]
 
 AGREE_EVERY = 0.05
-"""Seconds between the points at which agents agree whether to go on: a method with
+"""Seconds between the points at which agents agree whether to continue: a method with
 steps of microseconds must not pay for them."""
 
 
@@ -71,7 +71,7 @@ def run_loop(
         Called before each agreement with the step and, if there is one, a new record.
         All wait there for an agent that is slow to watch: no clock runs meanwhile.
     keeping
-        Where to go on from, when to write a checkpoint, and who asks for an end.
+        Where to continue from, when to write a checkpoint, and who asks for an end.
     """
     records: list[Record] = []
 

@@ -16,7 +16,7 @@ from pmgt_mpi.regularizers.none import NoRegularizer
 
 
 def traits_of(method: Algorithm) -> Traits | None:
-    """Give what a method says of itself, if it says anything."""
+    """Return what a method says of itself, if it says anything."""
     return getattr(method, "traits", None)
 
 

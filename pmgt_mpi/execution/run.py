@@ -36,7 +36,7 @@ ROUGH_REFERENCE = 1e-10
 
 
 def run_command(options: argparse.Namespace, sentry: Sentry) -> int:
-    """Run a config on the world; give the exit code.
+    """Run a config on the world; return the exit code.
 
     Wrong input that all ranks have agreed on is told once, by the first. Anything else
     that goes wrong on one rank ends the job on all of them: the others would wait for

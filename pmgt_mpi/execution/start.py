@@ -82,7 +82,7 @@ def begin(options: argparse.Namespace, first: Collective) -> Beginning:
             if (path := wanted_folder(options, plan.name)) is not None:
                 earlier = open_earlier(path)
                 if earlier.config is not None:
-                    if plan.engine == "auto":  # goes on with the one that began
+                    if plan.engine == "auto":  # continues with the one that began
                         plan = plan._replace(
                             engine=earlier.config["run"].get("engine", "auto")
                         )
@@ -106,7 +106,7 @@ def _take_over_cadence(before: dict[str, Any], now: dict[str, Any]) -> None:
 
 
 def _done(earlier: Earlier, plan: Plan, now: dict[str, Any]) -> int | None:
-    """Give the exit code of a run that came to its end already."""
+    """Return the exit code of a run that came to its end already."""
     done, path = results(earlier, plan), earlier.folder.path
     if done is None or earlier.config is None:
         return None
@@ -115,7 +115,7 @@ def _done(earlier: Earlier, plan: Plan, now: dict[str, Any]) -> int | None:
         if not any(complete(path)):
             raise UserError(
                 f"cannot resume {path}: its run has ended and left no checkpoint "
-                "([checkpoint] minutes = 0), from which a longer budget could go on; "
+                "([checkpoint] minutes = 0), to continue from with a longer budget; "
                 "start a new run with another --out"
             )
         return None
@@ -142,7 +142,7 @@ class Going(NamedTuple):
     upkeep
         Of its checkpoints.
     saved
-        What this agent goes on from.
+        What this agent continues from.
     history
         For meta.json: when and from where the run was resumed.
     """
@@ -238,7 +238,7 @@ def _is_extended(beginning: Beginning, found: Found) -> bool:
 
 
 def _place(found: Found, extended: bool) -> tuple[list[Finished], Saved | None]:
-    """Give what is done, and the state from which an algorithm goes on, if one does."""
+    """Return what is done, and the state to continue from, if there is one."""
     number = found.manifest.algorithm
     if extended or len(found.done) == number:
         return found.done[:number], found.saved
@@ -251,7 +251,7 @@ def _tell(
     machines: list[dict[str, Any]],
     place: tuple[int, Saved | None],
 ) -> dict[str, int]:
-    """Tell the user where the run goes on, and what is not as it was."""
+    """Tell the user where the run continues, and what is not as it was."""
     if found is None:
         say(f"note: {folder.path} has no checkpoint; the run starts from the beginning")
         return {"algorithm": 0, "step": 0}

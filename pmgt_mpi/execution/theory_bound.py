@@ -17,7 +17,7 @@ Bound = Callable[[int], float | None]
 
 
 def theory_bound(stage: Stage, algorithm: Any, setting: Setting) -> Bound:
-    """Give the bound of a method with parameters as used; collective.
+    """Return the bound of a method with parameters as used; collective.
 
     A theorem bounds E[F(y^k) − F*] by factor(k) (F(y^0) − F*). With epsilon it speaks
     of F_ε, and as F ≤ F_ε it follows that
@@ -53,7 +53,7 @@ def nothing(_: int) -> None:
 def rounding_floor(
     used: Any, setting: Setting, minimiser: Reference, eps: float
 ) -> float:
-    """Give what rounding to a relative eps may leave of F − F*.
+    """Return what rounding to a relative eps may leave of F − F*.
 
     M rounds, each rounded, move an iterate by up to about e = M eps ‖x*‖. An inner step
     takes ησ of an error away, so that errors add up to e/(ησ), where F − F* is up to

@@ -12,7 +12,7 @@ LINE = 64
 
 
 def aligned_rows(rows: int, size: int, dtype: DTypeLike) -> NDArray[Any]:
-    """Give rows of zeros that all start at multiples of `LINE`, on every agent.
+    """Return rows of zeros that all start at multiples of `LINE`, on every agent.
 
     Where two processes of a host trade long vectors, the kernel copies from one's row
     to the other's. Some processors do that at a third of their speed if the rows'

@@ -102,7 +102,7 @@ class CompiledExchange(Exchange):
         self._struct.rounds = rounds
 
     def rounds_of(self, weights: Array, shape: tuple[int, ...]) -> Rounds:
-        """Give the function that runs rounds with these weights, and counts them."""
+        """Return the function that runs rounds with these weights, and counts them."""
         weights, rounds = np.ascontiguousarray(weights), len(weights)
         lengths = np.array(shape, np.intp)
         fitted = partial(fitting, shape, self._own.dtype)
@@ -120,7 +120,7 @@ class CompiledExchange(Exchange):
         )
 
     def progress(self) -> int:
-        """Give the rounds so far, of the mix that runs too."""
+        """Return the rounds so far, of the mix that runs too."""
         return self.rounds
 
     def close(self) -> None:
@@ -131,14 +131,14 @@ class CompiledExchange(Exchange):
 
 
 def fitting(shape: tuple[int, ...], dtype: np.dtype[Any], x: Array) -> Array:
-    """Give x as C takes it: a plain array, without gaps."""
+    """Return x as C takes it: a plain array, without gaps."""
     plain: Array = np.empty(shape, dtype)
     plain[...] = x
     return plain
 
 
 def handles(objects: Sequence[Any]) -> Array:
-    """Give the handles of MPI's objects as C keeps them in an array.
+    """Return the handles of MPI's objects as C keeps them in an array.
 
     mpi4py widens a handle that is an int, negative in MPICH for most of what a program
     makes, to 64 bits without a sign: its lower half is the handle.
@@ -161,7 +161,7 @@ def function_address(name: str) -> int:
 
 
 def compiled_exchange(library: Library, form: str) -> Callable[..., Exchange]:
-    """Give what makes exchanges of a form: in C, or for other types in Python."""
+    """Return what makes exchanges of a form: in C, or for other types in Python."""
 
     def make(
         comm: Any, neighbourhood: Neighbourhood, size: int, dtype: DTypeLike

@@ -81,7 +81,7 @@ class Exchange(ABC):
 
     @abstractmethod
     def rounds_of(self, weights: Array, shape: tuple[int, ...]) -> Rounds:
-        """Give the function that runs rounds with these weights, and counts them.
+        """Return the function that runs rounds with these weights, and counts them.
 
         Parameters
         ----------
@@ -96,7 +96,7 @@ class Exchange(ABC):
 
     @abstractmethod
     def progress(self) -> int:
-        """Give a number that changes while rounds are done; from any thread."""
+        """Return a number that changes while rounds are done; from any thread."""
 
     def close(self) -> None:  # noqa: B027 (most forms hold nothing)
         """Free what MPI holds for this exchange."""
@@ -144,7 +144,7 @@ class TapeExchange(Exchange):
         ]
 
     def rounds_of(self, weights: Array, shape: tuple[int, ...]) -> Rounds:
-        """Give the function that runs rounds with these weights, and counts them."""
+        """Return the function that runs rounds with these weights, and counts them."""
         iterates, slots, rounds = self._iterates, self._slots, len(weights)
         calls: list[Callable[[], Any]] = []  # all that a mix does, one after another
         departures: list[Callable[[], Any]] = []
@@ -179,12 +179,12 @@ class TapeExchange(Exchange):
         return run
 
     def progress(self) -> int:
-        """Give how many calls of the mix that runs are still to be made."""
+        """Return how many calls of the mix that runs are still to be made."""
         return length_hint(self._running)
 
     @abstractmethod
     def _trade(self, own: Array, theirs: list[Array]) -> Trade:
-        """Give what sends a row to all neighbours and receives theirs into rows."""
+        """Return what sends a row to all neighbours and receives theirs into rows."""
 
 
 class IsendExchange(TapeExchange):

@@ -108,7 +108,7 @@ class Gossip:
 
     @property
     def progress(self) -> tuple[float, int]:
-        """When the mix that runs began, and what changes while it goes on.
+        """When the mix that runs began, and what changes while it runs.
 
         For the watchdog's thread; a mix may take longer than an agent may wait.
         """

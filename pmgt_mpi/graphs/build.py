@@ -74,7 +74,7 @@ def _graph(
     topology: str | Path | nx.Graph | None,
     options: Mapping[str, Any],
 ) -> tuple[Graph | None, Extremes | None, str]:
-    """Give the graph, what is known of its Laplacian's spectrum, and its name."""
+    """Return the graph, what is known of its Laplacian's spectrum, and its name."""
     if topology is None:
         return None, None, "support of W"
     if isinstance(topology, str):
@@ -96,7 +96,7 @@ def _graph(
 def _given_weights(
     m: int, graph: Graph | None, weights: Path | Any
 ) -> tuple[GossipMatrix, Extremes, str]:
-    """Give a W from outside after all checks, its spectrum and its name."""
+    """Return a W from outside after all checks, its spectrum and its name."""
     from pmgt_mpi.graphs.checks import (
         check_edges,
         checked_spectrum,

@@ -67,7 +67,7 @@ def simple_graph(graph: nx.Graph, where: str) -> nx.Graph:
 
 
 def support(W: Matrix) -> nx.Graph:
-    """Give the graph of the off-diagonal nonzeros of a symmetric W."""
+    """Return the graph of the off-diagonal nonzeros of a symmetric W."""
     graph = nx.empty_graph(W.shape[0])
     entries = W.tocoo()
     above = entries.row < entries.col

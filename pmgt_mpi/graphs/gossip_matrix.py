@@ -64,7 +64,7 @@ class GossipMatrix(NamedTuple):
         return np.repeat(np.arange(self.agents), self.degrees)
 
     def csr(self) -> Matrix:
-        """Give W as a matrix of scipy's."""
+        """Return W as a matrix of scipy's."""
         from scipy import sparse
 
         shape = (self.agents, self.agents)
@@ -72,7 +72,7 @@ class GossipMatrix(NamedTuple):
         return (sparse.diags_array(self.own) + beside).tocsr()
 
     def toarray(self) -> Array:
-        """Give W as a dense array."""
+        """Return W as a dense array."""
         W = np.diag(self.own)
         W[self.rows, self.columns] = self.weights
         return W

@@ -28,7 +28,7 @@ def check_number(edges: float, topology: str, m: int) -> None:
 
 
 def linked(m: int, edges: Iterable[tuple[int, int]]) -> Graph:
-    """Give the graph on 0 … m − 1 with these edges, each named once or more often."""
+    """Return the graph on 0 … m − 1 with these edges, each named once or more often."""
     neighbours: dict[int, dict[int, None]] = {agent: {} for agent in range(m)}
     for i, j in edges:
         neighbours[i][j] = neighbours[j][i] = None

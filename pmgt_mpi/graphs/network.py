@@ -59,13 +59,13 @@ class Network(NamedTuple):
         return bool(np.all(self.W.weights >= 0) and np.all(self.W.own >= 0))
 
     def edge_list(self) -> list[tuple[int, int]]:
-        """Give the edges as pairs i < j, in increasing order."""
+        """Return the edges as pairs i < j, in increasing order."""
         rows, columns = self.W.rows, self.W.columns
         above = rows < columns
         return list(zip(rows[above].tolist(), columns[above].tolist(), strict=True))
 
     def neighbourhood(self, agent: int) -> Neighbourhood:
-        """Give what one agent keeps: its row of W, and the spectrum."""
+        """Return what one agent keeps: its row of W, and the spectrum."""
         row = slice(self.W.starts[agent], self.W.starts[agent + 1])
         return Neighbourhood(
             agent=agent,

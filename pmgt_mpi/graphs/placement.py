@@ -30,7 +30,7 @@ Blocks = list[list[int]]
 def place(
     network: Network, hosts: Sequence[str], wanted: str | list[int], rows: object = None
 ) -> list[int]:
-    """Give the agent of each rank.
+    """Return the agent of each rank.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ def crossing(network: Network, hosts: Sequence[object]) -> int:
 
 
 def host_of(blocks: Blocks) -> list[int]:
-    """Give the host of each agent."""
+    """Return the host of each agent."""
     hosts = [0] * sum(map(len, blocks))
     for host, block in enumerate(blocks):
         for agent in block:

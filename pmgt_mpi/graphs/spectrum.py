@@ -156,7 +156,7 @@ def _largest(m: int, product: Any) -> float:
 
 
 def _start(m: int) -> NDArray[np.float64]:
-    """Give a fixed vector that is orthogonal to 1 and has no symmetry."""
+    """Return a fixed vector that is orthogonal to 1 and has no symmetry."""
     q = np.random.default_rng(0).standard_normal(m)
     q -= q.mean()
     q /= np.linalg.norm(q)

@@ -36,7 +36,7 @@ def unreadable(path: Path, error: OSError) -> UserError:
 
 
 def shortened(value: object, length: int = 60) -> str:
-    """Give what a file or a config has as a message can hold it."""
+    """Return what a file or a config has as a message can hold it."""
     try:
         text = str(value)
     except ValueError:  # Python writes out no more than 4300 digits

@@ -82,7 +82,7 @@ def parse(arguments: list[str]) -> tuple[argparse.Namespace, list[str]]:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the command; give the exit code."""
+    """Run the command; return the exit code."""
     arguments = sys.argv[1:] if arguments is None else arguments
     options, more = parse(arguments)
     try:

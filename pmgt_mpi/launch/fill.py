@@ -28,14 +28,14 @@ FILES = {
 
 
 def scripts() -> Path:
-    """Give the folder of the scripts: in the wheel, or at the top of a checkout."""
+    """Return the folder of the scripts: in the wheel, or at the top of a checkout."""
     package = Path(pmgt_mpi.__file__).parent
     packed = package / "launch" / "scripts"
     return packed if packed.is_dir() else package.parent / "launch"
 
 
 def filled(kind: str, job: Job) -> str:
-    """Give the text of a job script of a kind, ready to be submitted."""
+    """Return the text of a job script of a kind, ready to be submitted."""
     path = scripts() / FILES[kind]
     try:
         text = path.read_text(encoding="utf-8")

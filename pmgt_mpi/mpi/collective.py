@@ -108,13 +108,13 @@ class Collective:
         return extreme
 
     def gather(self, value: Any) -> list[Any]:
-        """Give every agent the list of all agents' values (small ones: pickled)."""
+        """Return the list of all agents' values (small ones: pickled)."""
         with self._waiting():
             values: list[Any] = self.comm.allgather(value)
         return values
 
     def gather_to_first(self, value: Any) -> list[Any]:
-        """Give agent 0 the list of all agents' values, and the others an empty one."""
+        """Return the list of all agents' values on agent 0, an empty one elsewhere."""
         with self._waiting():
             values: list[Any] | None = self.comm.gather(value, root=0)
         return values or []
@@ -125,17 +125,17 @@ class Collective:
             self.comm.Barrier()
 
     def from_agent(self, agent: int, value: Any) -> Any:
-        """Give every agent the value of one of them."""
+        """Return the value of one of them."""
         with self._waiting():
             value = self.comm.bcast(value, root=agent)
         return value
 
     def from_first(self, value: Any) -> Any:
-        """Give every agent the value of agent 0."""
+        """Return the value of agent 0."""
         return self.from_agent(0, value)
 
     def first_word(self, word: T | None) -> T | None:
-        """Give every agent the word of the first agent that has one; None if none has.
+        """Return the word of the first agent that has one; None if none has.
 
         It costs one number of each agent where there is none.
         """

@@ -13,7 +13,7 @@ PAUSE = 0.01
 
 
 def leave(code: int) -> int:
-    """Give the exit code of this rank, where all have the same one; collective.
+    """Return the exit code of this rank, where all have the same one; collective.
 
     A launcher that sees a rank fail while others are there says so in ten lines of its
     own, below the one sentence of ours. So rank 0 alone ends with the code, last.

@@ -35,7 +35,7 @@ class Mailbox:
             self._sent.append(self._comm.isend(content, rank, tag))
 
     def received(self) -> Iterator[tuple[int, int, Any]]:
-        """Give sender, tag and content of the letters that have come."""
+        """Return sender, tag and content of the letters that have come."""
         if self._comm is None:
             return
         status = MPI.Status()

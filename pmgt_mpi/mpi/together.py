@@ -110,7 +110,7 @@ class Room:
             self._changed[agent].wait(left)
 
     def meet(self, agent: int, meeting: Any, value: Any) -> list[Any]:
-        """Give the values that all agents bring to a meeting."""
+        """Return the values that all agents bring to a meeting."""
         values = self._meetings.setdefault(meeting, {})
         values[agent] = value
         if len(values) == self.agents:
@@ -165,22 +165,22 @@ class LocalComm:
     # Objects: by reference where they are small and all have them.
 
     def allgather(self, value: Any) -> list[Any]:
-        """Give every agent the list of all agents' values."""
+        """Return every agent the list of all agents' values."""
         self._calls += 1
         return self._room.meet(self.rank, (*self._name, self._calls), value)
 
     def gather(self, value: Any, root: int = 0) -> list[Any] | None:
-        """Give one agent the list of all agents' values."""
+        """Return one agent the list of all agents' values."""
         values = self.allgather(value)
         return values if self.rank == root else None
 
     def bcast(self, value: Any, root: int = 0) -> Any:
-        """Give every agent the value of one, a copy of its own."""
+        """Return every agent the value of one, a copy of its own."""
         value = self.allgather(value if self.rank == root else None)[root]
         return value if self.rank == root else deepcopy(value)
 
     def scatter(self, values: list[Any] | None, root: int = 0) -> Any:
-        """Give every agent its value of one agent's list."""
+        """Return every agent its value of one agent's list."""
         return self.allgather(values)[root][self.rank]
 
     def Barrier(self) -> None:
@@ -209,13 +209,13 @@ class LocalComm:
         self.Recv(recvbuf, source)
 
     def Bcast(self, array: Array, root: int = 0) -> None:
-        """Give every agent the array of one."""
+        """Return every agent the array of one."""
         self._check(array)
         found = self.allgather(array.copy() if self.rank == root else None)[root]
         array[...] = found
 
     def Gather(self, array: Array, gathered: Array | None, root: int = 0) -> None:
-        """Give one agent the arrays of all."""
+        """Return one agent the arrays of all."""
         self._check(array)
         arrays = self.allgather(array.copy())
         if gathered is not None and self.rank == root:
@@ -224,13 +224,13 @@ class LocalComm:
     def Scatterv(
         self, whole: tuple[Array, list[int]] | None, own: Array, root: int = 0
     ) -> None:
-        """Give every agent its part of one agent's array."""
+        """Return every agent its part of one agent's array."""
         array, sizes = self.allgather(whole)[root]
         start = sum(sizes[: self.rank])
         own[...] = array[start : start + sizes[self.rank]]
 
     def Allreduce(self, array: Array, result: Array, operation: MPI.Op) -> None:
-        """Give every agent the largest, or smallest, of all agents."""
+        """Return every agent the largest, or smallest, of all agents."""
         self._check(array)
         assert operation in (MPI.MAX, MPI.MIN)
         extreme = np.max if operation == MPI.MAX else np.min

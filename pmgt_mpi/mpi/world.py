@@ -21,7 +21,7 @@ def alone() -> Any:
 
 
 def agent_communicator(comm: Any, agent: int | None = None) -> Any:
-    """Give a communicator whose ranks are the agents' ids; collective."""
+    """Return a communicator whose ranks are the agents' ids; collective."""
     return comm.Split(0, key=comm.rank if agent is None else agent)
 
 

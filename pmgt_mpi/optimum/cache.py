@@ -73,7 +73,7 @@ def reference_key(
     shard: Shard,
     options: Mapping[str, Any],
 ) -> str | None:
-    """Give the fingerprint of all that x* depends on, or None for a user's own code."""
+    """Return a fingerprint of all that x* depends on; None for a user's own code."""
     kinds = (type(problem), type(regularizer))
     if any(kind.__module__.partition(".")[0] != "pmgt_mpi" for kind in kinds):
         return None
@@ -97,7 +97,7 @@ def address(kind: type) -> tuple[str, str]:
 
 
 def place(key: str) -> Path | None:
-    """Give the file for a minimiser; None where the cache cannot be used."""
+    """Return the file for a minimiser; None where the cache cannot be used."""
     try:
         return own_folder("references") / f"{key}.npz"
     except OSError:

@@ -53,7 +53,7 @@ class Accuracy(NamedTuple):
 
 
 def accuracy_of(epsilon: float | None, radius: float | None) -> Accuracy | None:
-    """Give the accuracy wanted, None where there is none; refuse half of it."""
+    """Return the accuracy wanted, None where there is none; refuse half of it."""
     for name, value in (("epsilon", epsilon), ("radius", radius)):
         if value is not None and not 0 < value < np.inf:
             raise UserError(f"{name} = {value}: expected a positive number")
@@ -76,7 +76,7 @@ def strongly_convex(
     constants: Constants | None,
     reference: Reference | None,
 ) -> tuple[Problem, float]:
-    """Give f_i + (ε_f/2)‖x‖², and ε_f; collective.
+    """Return f_i + (ε_f/2)‖x‖², and ε_f; collective.
 
     Parameters
     ----------

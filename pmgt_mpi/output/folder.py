@@ -39,7 +39,7 @@ class RunFolder:
     path
         Where it is to be.
     reopen
-        Whether it is there already and the run in it goes on; otherwise it must not
+        Whether it is there already and the run in it continues; otherwise it must not
         exist.
     """
 
@@ -95,7 +95,7 @@ class RunFolder:
                 raise
 
     def sync_metrics(self) -> int:
-        """Put metrics.jsonl on the disk; give its length."""
+        """Put metrics.jsonl on the disk; return its length."""
         with self._writing("metrics.jsonl"):
             os.fsync(self._metrics)
         return os.fstat(self._metrics).st_size
@@ -209,7 +209,7 @@ def default_path(name: str) -> Path:
 
 
 def finite(value: Any) -> Any:
-    """Give the same with None for what JSON cannot hold: infinities and NaN."""
+    """Return the same with None for what JSON cannot hold: infinities and NaN."""
     if isinstance(value, dict):
         return {key: finite(item) for key, item in value.items()}
     if isinstance(value, list | tuple):

@@ -22,7 +22,7 @@ MOST = 2.0**63
 
 
 def read_records(path: Path) -> list[Record]:
-    """Read metrics.jsonl; the last line may be half-written, as the run may go on."""
+    """Read metrics.jsonl; the last line may be half-written: the run may last."""
     records = []
     *lines, rest = read_text(path.parent, path.name).split("\n")
     for number, line in enumerate([*lines, *([rest] if rest else [])], 1):

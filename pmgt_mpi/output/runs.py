@@ -1,4 +1,4 @@
-"""Reading run folders: whole ones, those of runs that still go on, and broken ones."""
+"""Reading run folders: whole ones, those of running jobs, and broken ones."""
 
 from __future__ import annotations
 
@@ -58,9 +58,9 @@ class Run:
     config_text
         config.toml as it stands.
     summary
-        Of summary.json, by label; None while the run goes on.
+        Of summary.json, by label; None while it runs.
     ranks
-        Rows of ranks.csv; none while the run goes on.
+        Rows of ranks.csv; none while it runs.
     edges
         Pairs i < j of neighbours; None if the folder does not say.
     """
@@ -124,7 +124,7 @@ def read_run(path: Path) -> Run:
             f"{path} is not a run folder: it has no metrics.jsonl; name a folder that "
             "python -m pmgt_mpi.run has made"
         )
-    # Before the metrics: if the run ends in between, it is seen as one that goes on.
+    # Before the metrics: if the run ends in between, it is seen as one that runs.
     summary = _summary(path)
     records = read_records(metrics)
     if not records:

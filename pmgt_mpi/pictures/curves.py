@@ -43,7 +43,7 @@ class Curve:
 
 
 def looks(labels: Sequence[str]) -> list[tuple[str, tuple[float, ...]]]:
-    """Give a colour and dashes for each label; one that comes again keeps its colour.
+    """Return a colour and dashes for each label; one that comes again keeps its colour.
 
     No two looks are the same while there are dashes left.
     """

@@ -125,8 +125,8 @@ def _best_place(
 ) -> tuple[Array, Array, bool] | None:
     """Find the cheapest place for a name; None if there is no room.
 
-    Gives the place on the curve, the rectangle (left, bottom, right, top) of the name,
-    and whether it is so far away that a line must lead there.
+    Returns the place on the curve, the rectangle of the name (left, bottom, right,
+    top), and whether it is so far away that a line must lead there.
     """
     gap = GAP * pixels
     anchors = path[np.unique(np.linspace(0, len(path) - 1, ANCHORS).astype(int))]

@@ -136,7 +136,7 @@ def _figure(size: tuple[float, float]) -> tuple[Figure, Axes]:
 
 
 def _save(figure: Figure, folder: Path, stem: str) -> str:
-    """Write PNG and SVG, and give the SVG for the page; the same bytes every time."""
+    """Write PNG and SVG, and return the SVG for the page; the same bytes every time."""
     figure.draw_without_rendering()
     figure.set_layout_engine("none")  # labels were placed in this layout
     with rc_context({"svg.hashsalt": stem}):
@@ -162,7 +162,7 @@ def inline_svg(text: str, stem: str) -> str:
 
 
 def page_colour(colour: str) -> str:
-    """Give a colour as the page has it."""
+    """Return a colour as the page has it."""
     return f"var({VARIABLES[colour]})" if colour in VARIABLES else colour
 
 

@@ -15,7 +15,7 @@ LONGEST = 60
 
 
 def plain(name: str) -> str:
-    r"""Give a name that matplotlib draws as it stands.
+    r"""Return a name that matplotlib draws as it stands.
 
     Between two dollar signs it sees formulas, unless they are written \\$; and what
     begins with an underscore it leaves out of legends.

@@ -77,7 +77,7 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the command; give the exit code."""
+    """Run the command; return the exit code."""
     options = parse(arguments)
     world = all_ranks()
     try:
@@ -106,7 +106,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def cluster_of(options: argparse.Namespace, world: Any) -> Cluster:
-    """Give the cluster that is spoken of."""
+    """Return the cluster that is spoken of."""
     for name in ("ranks", "latency", "bandwidth", "steps"):
         value = getattr(options, name)
         if value is not None and not 0 < value < inf:

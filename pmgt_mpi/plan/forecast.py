@@ -84,7 +84,7 @@ def forecast(
     T: int | None = None,
     rounds: int | None = None,
 ) -> dict[str, Any]:
-    """Give what one algorithm of a plan would cost on a cluster.
+    """Return what one algorithm of a plan would cost on a cluster.
 
     Parameters
     ----------

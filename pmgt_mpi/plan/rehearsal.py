@@ -75,7 +75,7 @@ class FewRounds:
 def one_for_all(
     comm: Any, degree: int, spectrum: tuple[float, float], mixing: Mixing, make: Any
 ) -> Gossip:
-    """Give the gossip of an agent whose neighbours are all one, itself if alone."""
+    """Return the gossip of an agent whose neighbours are all one, itself if alone."""
     other, share = comm.size - 1 - comm.rank, 1 / (degree + 1)
     weights = np.full(degree, share)
     here = Neighbourhood(

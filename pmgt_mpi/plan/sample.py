@@ -120,7 +120,7 @@ def _too_much(plan: Plan, ranks: int, seconds: float) -> str | None:
 
 
 def _all_agents(plan: Plan, ranks: int, kept: int, seconds: float) -> tuple[Stage, int]:
-    """Set up all agents; give the stage of one, and the bytes of its rows."""
+    """Set up all agents; return the stage of one, and the bytes of its rows."""
     plan, sizes = _measured(plan)
 
     def set_up(comm: Any) -> Stage | None:

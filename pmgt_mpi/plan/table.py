@@ -17,7 +17,7 @@ AGENTS = (100, 1_000, 10_000, 100_000)
 
 
 def table(plan: Plan, cluster: Cluster, contraction: float, sample: Sample) -> str:
-    """Give the table as Markdown: M such that one mix contracts as wanted.
+    """Return the table as Markdown: M such that one mix contracts as wanted.
 
     The rows of an agent stay what they are at the cluster's number of ranks: the data
     grow with the agents.

@@ -44,7 +44,7 @@ class Constants(NamedTuple):
     convex: bool = False
 
     def checked(self) -> Self:
-        """Give them back, or refuse what nothing can be computed with."""
+        """Return them back, or refuse what nothing can be computed with."""
         sizes = self.L, self.l1, self.l2, self.sigma, self.L_local, abs(self.mu_local)
         lowest = SMALLEST if self.L > 0 else 0.0  # a flat f has L = 0
         if not all(0 <= size <= LARGEST for size in sizes) or not (

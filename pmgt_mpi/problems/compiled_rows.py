@@ -19,7 +19,7 @@ Array = NDArray[Any]
 
 
 def with_compiled_rows(problem: Any, library: Library) -> Any:
-    """Give the same problem with minibatches in C, or itself where that is not known.
+    """Return the same problem with minibatches in C, or itself where that is not known.
 
     Every linear model is one: its loss stays as it is, only products with rows change.
     """

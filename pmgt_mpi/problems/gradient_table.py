@@ -107,7 +107,7 @@ class VectorTable:
 
 
 def gradient_table(problem: Problem) -> GradientTable:
-    """Give the smallest table that the problem allows."""
+    """Return the smallest table that the problem allows."""
     if all(hasattr(problem, name) for name in LINEAR):
         return SlopeTable(problem)
     return VectorTable(problem)

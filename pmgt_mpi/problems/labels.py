@@ -18,7 +18,7 @@ SHOWN = 10
 
 
 def labels_of(shard: Shard, problem: str) -> Array:
-    """Give the labels, or say that the data have none."""
+    """Return the labels, or say that the data have none."""
     if shard.labels is None:
         raise UserError(
             f"problem '{problem}' needs a label for each row, and the data have none; "

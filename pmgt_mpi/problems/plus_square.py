@@ -17,7 +17,7 @@ OPTIONAL = ("minibatch_difference", "constants", "hessian", "bregman")
 
 
 def plus_square(problem: Problem, epsilon: float) -> Problem:
-    """Give f_i + (ε/2)‖x‖²: by the problem's own method, or else by a wrapper."""
+    """Return f_i + (ε/2)‖x‖²: by the problem's own method, or else by a wrapper."""
     if hasattr(problem, "plus_square"):
         own: Problem = problem.plus_square(epsilon)
         return own

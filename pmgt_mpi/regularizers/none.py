@@ -25,7 +25,7 @@ class NoRegularizer:
         return 0.0
 
     def prox(self, z: Array, eta: float) -> Array:  # noqa: ARG002
-        """Give z itself, not a copy."""
+        """Return z itself, not a copy."""
         return z
 
     def prox_slope(self, z: Array, eta: float) -> Array:  # noqa: ARG002

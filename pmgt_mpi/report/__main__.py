@@ -53,7 +53,7 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--follow",
         action="store_true",
-        help="draw again while the runs go on, until all have ended",
+        help="draw again while they run, until all have ended",
     )
     parser.add_argument(
         "--every",
@@ -72,7 +72,7 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the command; give the exit code."""
+    """Run the command; return the exit code."""
     options = parse(arguments)
     try:
         folders = different(options.folders)

@@ -1,4 +1,4 @@
-"""Drawing a report again and again while its runs go on."""
+"""Drawing a report again and again while its runs last."""
 
 from __future__ import annotations
 

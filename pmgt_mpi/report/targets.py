@@ -53,7 +53,7 @@ def reached(curves: Sequence[Curve]) -> list[Reached]:
 
 
 def require_reached(curves: Sequence[Curve]) -> list[Reached]:
-    """Give the rows, of which there must be some."""
+    """Return the rows, of which there must be some."""
     rows = reached(curves)
     if not rows:
         raise UserError(

@@ -11,7 +11,7 @@ from pmgt_mpi.pictures.curves import curves_of
 
 
 def write_report(runs: Sequence[Run], out: Path, refresh: float | None = None) -> Path:
-    """Write pictures and page to a folder; give the path of the page.
+    """Write pictures and page to a folder; return the path of the page.
 
     Parameters
     ----------

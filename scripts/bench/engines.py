@@ -1,4 +1,4 @@
-"""The engines that can be had here, by name."""
+"""The engines that are here, by name."""
 
 from __future__ import annotations
 

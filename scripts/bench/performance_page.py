@@ -70,7 +70,7 @@ DECISIONS = """\
 
 
 def page(book: dict[str, Any]) -> tuple[str, list[str]]:
-    """Give the document, and the targets that were missed."""
+    """Return the document, and the targets that were missed."""
     verdicts = Verdicts()
     parts = [HEAD]
     writers = {

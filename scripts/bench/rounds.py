@@ -98,7 +98,7 @@ def measure(comm, program, both, neighbourhood, d, rounds, repeats):
 
 
 def rounds_alone(gossips, x, rounds, mixes):
-    """Give each engine's rounds alone, without the clock and the look-up of `mix`."""
+    """Return each engine's rounds alone, without the clock and the look-up of `mix`."""
 
     def rounds_of(gossip):
         run = gossip._prepared[rounds, x.shape, x.dtype]

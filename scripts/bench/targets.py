@@ -38,7 +38,7 @@ class Verdicts:
         self.missed: list[str] = []
 
     def mark(self, what: str, value: float, target: float | None, text: str) -> str:
-        """Give the text with its target, bold where it is missed."""
+        """Return the text with its target, bold where it is missed."""
         if target is None:
             return text
         if value <= target:

@@ -65,7 +65,7 @@ class Runs:
         ]  # fmt: skip
 
     def bare(self, *module: str) -> tuple[Path, list[Any]]:
-        """Give the folder and the arguments of a run of the bare program."""
+        """Return the folder and the arguments of a run of the bare program."""
         path = self.new()
         return path, [HERE / "bare.py", path / "done", *module]
 

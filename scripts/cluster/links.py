@@ -16,7 +16,7 @@ def table(folder: str, name: str) -> list[dict[str, str]]:
 
 
 def seconds_on(folder: str, host: str) -> float:
-    """Give the longest communication time of the ranks on a host."""
+    """Return the longest communication time of the ranks on a host."""
     rows = table(folder, "ranks.csv")
     return max(float(row["comm_seconds"]) for row in rows if row["host"] == host)
 

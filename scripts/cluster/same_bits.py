@@ -11,7 +11,7 @@ from tests.support.resuming import essence
 
 
 def told(folder: Path) -> dict[str, object]:
-    """Give what a run left, apart from where it ran."""
+    """Return what a run left, apart from where it ran."""
     left = essence(folder)
     left["ranks"] = [
         {key: value for key, value in row.items() if key != "host"}

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # A real Slurm of one node: launch/slurm.sbatch on four ranks with a time limit that is
 # too short writes a checkpoint, is queued again, and ends with the bits of a run that was
-# never interrupted; once with srun, where PMIx can be had, and once with mpirun.
+# never interrupted; once with srun, where PMIx is there, and once with mpirun.
 # shellcheck source=scripts/cluster/common.sh
 . "$(dirname -- "${BASH_SOURCE[0]}")/common.sh"
 

@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def requirements() -> list[str]:
-    """Give what the Dockerfile's install needs, and what builds the package."""
+    """Return what the Dockerfile's install needs, and what builds the package."""
     told = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
     project, extras = told["project"], told["project"]["optional-dependencies"]
     wanted = [*told["build-system"]["requires"], *project["dependencies"]]

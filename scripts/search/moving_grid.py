@@ -22,7 +22,7 @@ def follow(
     fixed: bool = False,
     small: bool = False,
 ) -> tuple[dict[Point, Record], Point]:
-    """Give every trial's record, and the best of them.
+    """Return every trial's record, and the best of them.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ def follow(
 
 
 def worst_of(run: Callable[[int], Record], wanted: int) -> Record:
-    """Give the worst of a trial's runs; one that does not converge is the last."""
+    """Return the worst of a trial's runs; one that does not converge is the last."""
     worst = run(0)
     for number in range(1, wanted):
         if worst["status"] != "converged":
@@ -64,7 +64,7 @@ def worst_of(run: Callable[[int], Record], wanted: int) -> Record:
 
 
 def median_of(run: Callable[[int], Record], wanted: int) -> tuple[Record, list[Record]]:
-    """Give the median of a trial's runs, and them; `run` takes the run's number.
+    """Return the median of a trial's runs, and them; `run` takes the run's number.
 
     A third is not needed if two are too long.
     """

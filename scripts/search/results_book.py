@@ -36,7 +36,7 @@ class Book:
         target: float,
         budget: float,
     ) -> Record:
-        """Give a run's record, from the file if it is there.
+        """Return a run's record, from the file if it is there.
 
         A longer run that used up its budget tells nothing of where this one ends.
         `case` names the lab, and `run` is the seed.

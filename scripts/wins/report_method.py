@@ -68,7 +68,7 @@ def method_lines(ranks: bool, seed: int, kappas: dict[int, float]) -> list[str]:
         "factor of e in suboptimality,",
         "  and about the winner of the last.",
         "- **m = 16 and 4**: grids of 12 in step and M at one b, one run a trial; at "
-        f"r = 300 {SMALL_RUNGS[0][1]} of PMGT-SVRG go on from the first rung.",
+        f"r = 300 {SMALL_RUNGS[0][1]} of PMGT-SVRG continue from the first rung.",
         *_place(ranks),
     ]
 

@@ -12,7 +12,7 @@ from tests.support.running import run_config
 
 @pytest.fixture(scope="session")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Give what a run leaves that nobody interrupts, without a single checkpoint."""
+    """Return what a run leaves that nobody interrupts, without a single checkpoint."""
     folder = tmp_path_factory.mktemp("whole")
     run_config(folder, LONG, set=("checkpoint.steps=0", "checkpoint.minutes=0")).expect(
         0

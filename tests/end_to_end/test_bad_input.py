@@ -15,7 +15,7 @@ LIMIT = 5.0
 
 
 def complaint(result) -> str:
-    """Give the one message of a job that was refused."""
+    """Return the one message of a job that was refused."""
     result.expect(2)
     output = result.stdout + result.stderr
     assert "Traceback" not in output

@@ -36,7 +36,7 @@ def disk(tmp_path):
 
 
 def error(result, code) -> str:
-    """Give the one message of a job that failed."""
+    """Return the one message of a job that failed."""
     result.expect(code)
     assert "Traceback" not in result.stdout + result.stderr
     lines = [s for s in result.stderr.splitlines() if s.startswith("pmgt_mpi: ")]

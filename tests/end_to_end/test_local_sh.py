@@ -62,7 +62,7 @@ def kill_in_the_middle(root: Path, config: Path) -> None:
 
 @pytest.fixture(scope="module")
 def clone(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """Give a copy of the repository, in a folder with a space, and never set up."""
+    """Return a copy of the repository, in a folder with a space, and never set up."""
     root = tmp_path_factory.mktemp("local") / "a clone"
     ignored = shutil.ignore_patterns(".*", "runs", "__pycache__", "tests", "docs")
     shutil.copytree(launcher.ROOT, root, ignore=ignored)

@@ -21,7 +21,7 @@ pytestmark = pytest.mark.timeout(200)
 def make(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Callable[[str], Path]:
-    """Give what makes environments; pytest's cache keeps them for the next time."""
+    """Return what makes environments; pytest's cache keeps them for the next time."""
     cache = getattr(request.config, "cache", None)
 
     def make(mpich: str) -> Path:

@@ -134,7 +134,7 @@ def measure(path: Path, partition: str) -> dict[str, int]:
 
 
 def peak_memory() -> int:
-    """Give the largest resident memory that this process has had."""
+    """Return the largest resident memory that this process has had."""
     status = Path("/proc/self/status").read_text()
     return int(status.partition("VmHWM:")[2].split()[0]) * 1024
 

@@ -18,7 +18,7 @@ README = (ROOT / "README.md").read_text()
 
 
 def block(mark: str) -> str:
-    """Give the fenced block after a comment ``<!-- mark -->``."""
+    """Return the fenced block after a comment ``<!-- mark -->``."""
     pattern = rf"<!-- {re.escape(mark)} -->\s*```\w+\n(.*?)\n\s*```"
     found = re.search(pattern, README, re.DOTALL)
     assert found, f"README has no block marked '{mark}'"

@@ -33,7 +33,7 @@ from tests.support.running import SMALL, Left, run_config
 
 
 def complaint(result) -> str:
-    """Give the one message of a job that was refused."""
+    """Return the one message of a job that was refused."""
     result.expect(2)
     assert "Traceback" not in result.stdout + result.stderr
     (line,) = [s for s in result.stderr.splitlines() if "pmgt_mpi: error: " in s]

@@ -111,7 +111,7 @@ def clone(tmp_path: Path) -> Clone:
 
 @pytest.fixture
 def made(clone: Clone) -> Clone:
-    """Give a clone whose set-up is complete."""
+    """Return a clone whose set-up is complete."""
     result = clone.set_up()
     result.expect(0)
     clone.calls()

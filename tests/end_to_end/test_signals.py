@@ -1,4 +1,4 @@
-"""Signals and wall-clock limits: all stop together, with a checkpoint, to go on."""
+"""Signals and wall-clock limits: all stop together, with a checkpoint, to continue."""
 
 from __future__ import annotations
 

@@ -124,7 +124,7 @@ def test_an_agent_that_is_at_work_for_too_long_is_named(tmp_path, where, doing):
 
 @pytest.mark.parametrize(("engine", "rounds"), [("python", 200_000), ("auto", 400_000)])
 def test_a_mix_may_take_longer_than_an_agent_may_wait(tmp_path, engine, rounds):
-    """It goes on all the time; what was told was that all wait for each other."""
+    """It runs all the time; what was told was that all wait for each other."""
     text = SMALL.partition("[[algorithm]]")[0]
     text += f'[[algorithm]]\nname = "destress"\nmix_rounds = {rounds}\n'
     text += "inner_rounds = 1\n"

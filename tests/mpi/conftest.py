@@ -80,7 +80,7 @@ session = Session()
 
 @pytest.fixture
 def comm() -> Iterator[MPI.Intracomm]:
-    """Give a communicator for this test alone: a duplicate of the world."""
+    """Return a communicator for this test alone: a duplicate of the world."""
     duplicate = MPI.COMM_WORLD.Dup()
     yield duplicate
     duplicate.Free()

@@ -1,4 +1,4 @@
-"""A run that goes on from a checkpoint ends with the bits of one that never stopped."""
+"""A run continued from a checkpoint ends with the bits of one that never stopped."""
 
 from __future__ import annotations
 

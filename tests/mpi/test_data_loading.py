@@ -47,7 +47,7 @@ SOURCES: dict[str, Callable[[], Any]] = {
 def folder(
     collective: Collective, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Path:
-    """Give one folder for all agents, with the same data in several formats."""
+    """Return one folder for all agents, with the same data in several formats."""
     base = Path(collective.from_first(str(tmp_path)))
     monkeypatch.setenv("PMGT_CACHE", str(base / "cache"))
     if collective.agent == 0:

@@ -25,7 +25,7 @@ SOURCES: dict[str, Any] = {"npy": Npy, "csv": Csv, "csv.gz": Csv, "svm": Libsvm}
 def folder(
     collective: Collective, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Path:
-    """Give one folder for all agents."""
+    """Return one folder for all agents."""
     base = Path(collective.from_first(str(tmp_path)))
     monkeypatch.setenv("PMGT_CACHE", str(base / "cache"))
     monkeypatch.delenv("PMGT_DATA", raising=False)

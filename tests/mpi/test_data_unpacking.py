@@ -21,7 +21,7 @@ A = np.arange(61.0 * 3).reshape(61, 3)
 
 @pytest.fixture
 def folder(collective: Collective, tmp_path: Path) -> Path:
-    """Give one folder for all agents, with a packed file in it."""
+    """Return one folder for all agents, with a packed file in it."""
     base = Path(collective.from_first(str(tmp_path)))
     if collective.agent == 0:
         text = "".join(",".join(map(repr, row)) + "\n" for row in A.tolist())

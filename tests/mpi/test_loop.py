@@ -140,7 +140,7 @@ def loop(comm):
 
 
 def everywhere(comm, together, value):
-    """Give a value that must be the same on all agents."""
+    """Return a value that must be the same on all agents."""
     values = comm.allgather(value)
     with together:
         assert values == [values[0]] * comm.size

@@ -18,7 +18,7 @@ QUIET = (
 
 
 def needs_chromium() -> str:
-    """Give the path of Chromium, or skip the test."""
+    """Return the path of Chromium, or skip the test."""
     for name in NAMES:
         if found := shutil.which(name):
             return found

@@ -90,7 +90,7 @@ class Case:
 
 
 def case_of(seed: int, agents: int) -> Case:
-    """Give the case of a seed for a job of so many agents."""
+    """Return the case of a seed for a job of so many agents."""
     chance = Random(seed)
     kind = chance.choice(["config", "config", "data", "graph"])
     values, files = copy.deepcopy(BASE), {}

@@ -48,7 +48,7 @@ class Meeting:
         self._sends: list[Any] = []
 
     def exchange(self, place: Place, word: Any, patience: float) -> list[Any]:
-        """Give the words of all agents at this place, in their order.
+        """Return the words of all agents at this place, in their order.
 
         Raises
         ------

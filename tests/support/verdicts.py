@@ -107,7 +107,7 @@ def list_words(words: list[Any]) -> str:
 
 
 def describe(error: BaseException) -> str:
-    """Give the text of an error, with the line of the test that it came from."""
+    """Return the text of an error, with the line of the test that it came from."""
     frame = traceback.extract_tb(error.__traceback__)[0]
     text = f"{Path(frame.filename).name}:{frame.lineno}: {error}"
     if isinstance(error, AssertionError):

@@ -52,7 +52,7 @@ def pty(monkeypatch):
 
 @pytest.fixture
 def clock(monkeypatch):
-    """Time that goes on only when a test says so."""
+    """Time that passes only when a test says so."""
     now = [100.0]
     monkeypatch.setattr(terminal, "monotonic", lambda: now[0])
     return now
