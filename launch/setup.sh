@@ -133,11 +133,12 @@ find_python() {
     "install one, or name it: PMGT_PYTHON=/path/to/python3"
 }
 
-# Whether an install that did not finish has changed anything in .venv.
+# Whether an install that did not finish has changed anything in .venv. The clock of a
+# file system ticks every few milliseconds: what is as old as the mark may be later.
 is_touched() {
   local folder
   for folder in "$venv"/lib/python*/site-packages; do
-    [[ ! -e $folder || $folder -nt $state/installing ]] && return
+    [[ ! -e $folder || ! $state/installing -nt $folder ]] && return
   done
   return 1
 }
