@@ -3,32 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from contextlib import ExitStack
+from dataclasses import dataclass, is_dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pmgt_mpi.algorithms import ALGORITHMS
-from pmgt_mpi.checkpoints.keeper import Watched
-from pmgt_mpi.config.plan import AlgorithmPlan, Part, Stop
-from pmgt_mpi.data.shard import Shard
+from pmgt_mpi.config.schema import AlgorithmSection, Config
+from pmgt_mpi.environment import one_blas_thread
 from pmgt_mpi.errors import UserError
-from pmgt_mpi.execution.algorithm import execute, resolved
-from pmgt_mpi.execution.engine import Asked, choose_engine
-from pmgt_mpi.execution.requirements import refuse_idle
-from pmgt_mpi.execution.stage import make_stage, spread_network
-from pmgt_mpi.gossip import EXCHANGES, MIXINGS
+from pmgt_mpi.execution.engine import Asked
+from pmgt_mpi.execution.run import run
+from pmgt_mpi.execution.setup import Given
 from pmgt_mpi.mpi.collective import Collective
 from pmgt_mpi.mpi.world import agent_communicator, world
-from pmgt_mpi.optimum.general_convex import accuracy_of
-from pmgt_mpi.optimum.reference import Reference, minimise
-from pmgt_mpi.problems import PROBLEMS
-from pmgt_mpi.problems.base import Constants, Problem
-from pmgt_mpi.registry import Registry
-from pmgt_mpi.regularizers import REGULARIZERS
+from pmgt_mpi.problems.base import Problem
+from pmgt_mpi.registry import address_of, is_named
 from pmgt_mpi.regularizers.base import Regularizer
-from pmgt_mpi.streams import stream
 from pmgt_mpi.watchdog.guard import guarded
 
 Array = NDArray[Any]
@@ -83,7 +75,7 @@ def solve(
     regularizer: Regularizer | Named = "none",
     network: Any = "ring",
     weights: Any = "laplacian",
-    algorithm: Named = "pmgt-katyushax",
+    algorithm: Named | type | object = "pmgt-katyushax",
     mixing: str = "chebyshev",
     mix_rounds: int | str = "auto",
     steps: int = 1000,
@@ -109,7 +101,7 @@ def solve(
     Parameters
     ----------
     problem
-        A registered name (``"ridge"``), a mapping with its options
+        A name (``"ridge"``, or ``"module:Class"``), a mapping with its options
         (``{"kind": "ridge", "l2": 0.1}``), a class that is made as
         ``Class(shard, collective)``, or this agent's own object with `value`, `grad`
         and `minibatch_grad` (see `pmgt_mpi.problems.base.Problem`).
@@ -123,7 +115,8 @@ def solve(
     weights
         A name, or the gossip matrix W itself.
     algorithm
-        A name, or a mapping with ``name`` and the algorithm's options.
+        A name, a mapping with the keys of an [[algorithm]] of a config, or a class or
+        an object of your own.
     mixing, mix_rounds
         The polynomial, and its rounds M.
     steps, seconds, wall_seconds
@@ -159,73 +152,58 @@ def solve(
     comm
         An mpi4py communicator; the world if not given.
 
+    Names, options and numbers are checked as those of a config are; those of agent 0
+    count. BLAS has one thread meanwhile, unless OMP_NUM_THREADS or its like say
+    otherwise.
+
     An error that all ranks come to is raised on all of them, and may be caught. One on
     some ranks alone would leave the others waiting: it ends the job within seconds, and
     the agent is named.
     """
+    named = {
+        "problem": problem,
+        "regularizer": regularizer,
+        "network": network,
+        "weights": weights,
+        "algorithm": algorithm,
+    }
+    others = {
+        "exchange": exchange,
+        "epsilon": epsilon,
+        "radius": radius,
+        "seed": seed,
+        "engine": engine,
+        "timeout": timeout,
+        "mixing": mixing,
+        "mix_rounds": mix_rounds,
+        "steps": steps,
+        "relative_suboptimality": relative_suboptimality,
+        "stop_epsilon": stop_epsilon,
+        "gradient_mapping": gradient_mapping,
+        "seconds": seconds,
+        "wall_seconds": wall_seconds,
+        "evaluate_every": evaluate_every,
+        "reference": reference,
+        "theory_bound": theory_bound,
+    }
     if not 0 < timeout < np.inf:
         raise UserError(f"solve: timeout = {timeout}: expected a positive number")
-    agents = agent_communicator(world() if comm is None else comm)
-    collective = Collective(agents.Dup())
-    try:
-        with guarded(agents, timeout) as watchdog:
-            watchdog.seat(collective)
-            method = _part(collective, ALGORITHMS, "name", algorithm)
-            psi = _part(collective, REGULARIZERS, "kind", regularizer)
-            psi = psi.make() if isinstance(psi, Part) else psi
-            chosen = choose_engine(collective, engine)
-            row = spread_network(
-                collective, lambda: _network(network, weights, collective.agents, seed)
+    with ExitStack() as opened, one_blas_thread():
+        everyone = Collective(agent_communicator(world() if comm is None else comm))
+        opened.callback(everyone.comm.Free)
+        with guarded(everyone.comm, timeout) as watchdog:
+            config = _agreed_config(everyone, named, others)
+            given = Given(
+                network=None if is_named(network) else network,
+                weights=None if isinstance(weights, str) else weights,
+                rows=rows,
+                labels=labels,
+                problem=None if is_named(problem) else problem,
+                regularizer=None if is_named(regularizer) else regularizer,  # type: ignore[arg-type]
+                x0=x0,
             )
-            f = _problem(collective, problem, rows, labels)
-            with collective.agreed():
-                accuracy = accuracy_of(epsilon, radius)
-            start = np.zeros(f.shape)
-            start += 0.0 if x0 is None else np.asarray(x0)
-
-            def find_reference(
-                weight: float, constants: Constants | None
-            ) -> Reference | None:
-                if not reference:
-                    return None
-                return minimise(f, psi, collective, weight, constants)
-
-            stage = make_stage(
-                agents, collective, row, f, psi, start, find_reference, accuracy
-            )
-            stop = Stop(
-                relative_suboptimality,
-                stop_epsilon,
-                gradient_mapping,
-                seconds,
-                wall_seconds,
-            )
-            with collective.agreed():
-                refuse_idle(stop, stage)
-            asked = AlgorithmPlan(
-                label=method.name,
-                stream=method.name,
-                method=method,
-                mixing=Part(mixing, MIXINGS.address(mixing)),
-                mix_rounds=mix_rounds,
-                steps=steps,
-                evaluate_every=evaluate_every,
-            )
-            finished = execute(
-                stage,
-                resolved(stage, asked),
-                seed=seed,
-                stop=stop,
-                exchange=Part(exchange, EXCHANGES.address(exchange)),
-                engine=chosen,
-                watch=lambda step, record: None,  # noqa: ARG005
-                tell=lambda note: None,  # noqa: ARG005
-                with_bound=theory_bound,
-                keeping=Watched(watchdog, method.name),
-            )
-    finally:
-        collective.comm.Free()
-        agents.Free()
+            ended = run(config, everyone, watchdog, opened, given=given)
+    (finished,), minimiser = ended.done, ended.setup.reference
     last = finished.records[-1]
     return Result(
         x=finished.x,
@@ -235,8 +213,8 @@ def solve(
         counts={name: last[name] for name in COUNTS},
         parameters=finished.parameters,
         notes=finished.notes,
-        reference=None if stage.reference is None else stage.reference.x,
-        engine=chosen.name,
+        reference=None if minimiser is None else minimiser.x,
+        engine=ended.engine,
     )
 
 
@@ -253,66 +231,33 @@ COUNTS = (
 )
 
 
-def _part(collective: Collective, registry: Registry, key: str, given: Any) -> Any:
-    """Check a name and its options on agent 0; an object is taken as it is."""
-    if not isinstance(given, str | Mapping):
-        return given
-    part: Part | None = None
-    with collective.agreed():
-        if collective.agent == 0:
-            from pydantic import create_model
+def _agreed_config(
+    everyone: Collective, named: dict[str, Any], others: dict[str, Any]
+) -> Config:
+    """Check the arguments on agent 0; collective.
 
-            from pmgt_mpi.config.checking import Section, check_part
-
-            keys: dict[str, Any] = {key: (str, ...)}
-            fixed = create_model(key, __base__=Section, **keys)
-            values = {key: given} if isinstance(given, str) else dict(given)
-            where = f"solve: {registry.kind}"
-            part, _ = check_part(
-                registry, key, values, fixed, where, allow_plugins=None
-            )
-    return collective.from_first(part)
-
-
-def _network(network: Any, weights: Any, agents: int, seed: int) -> Any:
-    """Build the network on agent 0."""
-    from pmgt_mpi.graphs.build import build_network
-
-    options: dict[str, Any] = {}
-    if isinstance(network, Mapping):
-        options = {key: v for key, v in network.items() if key != "topology"}
-        network = network.get("topology")
-    return build_network(
-        agents,
-        stream(seed, "graph"),
-        topology=network,
-        options=options,
-        weights=weights,
-    )
-
-
-def _problem(
-    collective: Collective, problem: Any, rows: Any, labels: ArrayLike | None
-) -> Problem:
-    """Make this agent's f_i."""
-    part = _part(collective, PROBLEMS, "kind", problem)
-    if not isinstance(part, Part) and not isinstance(part, type):
-        own: Problem = part
-        return own
-    with collective.agreed():
-        if rows is None:
+    An algorithm of the program's own stays where it is: it may be of a class that other
+    ranks cannot import by name.
+    """
+    config: Config | None = None
+    own = None if is_named(named["algorithm"]) else named["algorithm"]
+    with everyone.agreed():
+        if isinstance(own, type):
+            own = own()
+        if own is not None and not is_dataclass(own):
             raise UserError(
-                "solve: this problem needs data; give rows= (and labels=), this "
-                "agent's own"
+                f"solve: algorithm {type(own).__name__} is no dataclass; expected a "
+                "frozen one with init, step and solution, whose fields are its "
+                "parameters"
             )
-        A = rows if hasattr(rows, "indptr") else np.ascontiguousarray(rows, float)
-        y = None if labels is None else np.asarray(labels, float)
-    total = sum(collective.gather(int(A.shape[0])))
-    shard = Shard(A, y, total, collective.agents)
-    made: Problem
-    if isinstance(part, Part):
-        with collective.agreed():
-            made = part.make(shard, collective)
-    else:
-        made = part(shard, collective)
-    return made
+    with everyone.agreed():
+        if everyone.agent == 0:
+            from pmgt_mpi.config.arguments import config_of_arguments
+
+            config = config_of_arguments(named, others)
+    config = everyone.from_first(config)
+    assert config is not None
+    if own is None:
+        return config
+    section = AlgorithmSection(name=address_of(type(own)), method=own)
+    return replace(config, algorithm=(section,))

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from time import monotonic
 
 STARTED = monotonic()
@@ -39,6 +40,21 @@ def prepare() -> None:
             os.environ[name] = "1"
     os.environ.setdefault("OMPI_MCA_mpi_yield_when_idle", "1")
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """Let BLAS use one thread meanwhile, where the user has not said otherwise.
+
+    For programs that have loaded numpy already: what `prepare` sets comes too late.
+    """
+    if any(os.environ.get(name) for name in BLAS_THREADS):
+        yield
+        return
+    from threadpoolctl import threadpool_limits
+
+    with threadpool_limits(1, user_api="blas"):
+        yield
 
 
 def launched() -> tuple[int, int]:

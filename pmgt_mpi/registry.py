@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib
 import inspect
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from typing import Any, TypeGuard
 
 from pmgt_mpi.errors import UserError
 
@@ -35,6 +35,16 @@ def import_object(address: str) -> Any:
             f"cannot import '{address}': {error}; expected 'module:Class' with the "
             "module on the Python path (the current folder is on it)"
         ) from error
+
+
+def address_of(kind: type) -> str:
+    """Return ``module:Class``."""
+    return f"{kind.__module__}:{kind.__qualname__}"
+
+
+def is_named(thing: object) -> TypeGuard[str | Mapping[str, Any]]:
+    """Whether something is a name, or a mapping with one, and not the thing itself."""
+    return isinstance(thing, str | Mapping)
 
 
 class Registry(Mapping[str, str]):
@@ -83,8 +93,8 @@ class Registry(Mapping[str, str]):
         raise UserError(f"unknown {self.kind} '{name}'; {nearest(name, list(self))}")
 
     def load(self, name: str) -> Callable[..., Any]:
-        """Import what a registered name stands for."""
-        return import_object(self.address(name))  # type: ignore[no-any-return]
+        """Import what a name stands for, or a ``module:Class`` that was allowed."""
+        return import_object(self.address(name, allow_plugins=True))  # type: ignore[no-any-return]
 
     def summary(self, name: str) -> str:
         """Return the first line of the docstring of what a name stands for."""

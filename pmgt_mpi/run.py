@@ -2,111 +2,14 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 import sys
 from math import inf
-from pathlib import Path
 
-from pmgt_mpi import __version__
-from pmgt_mpi.command_line import ListAction, Parser
+from pmgt_mpi.command_line import parse
 from pmgt_mpi.environment import STARTED, launched, prepare
 from pmgt_mpi.terminal import command
-from pmgt_mpi.watchdog.signals import Sentry, block_signals
-
-DESCRIPTION = """\
-Run decentralized optimization: every MPI rank is one agent, holds its own rows of the
-data and talks to its neighbours in the gossip graph.
-
-  mpirun -n 4 python -m pmgt_mpi.run --config configs/quickstart.toml
-  mpirun -n 4 python -m pmgt_mpi.run --config configs/quickstart.toml \\
-      --set stop.steps=10 --set algorithm.0.step_size=0.2 --out runs/try
-
-Without mpirun it runs with a single agent. With more ranks than cores Open MPI asks for
-mpirun --oversubscribe; as root for OMPI_ALLOW_RUN_AS_ROOT=1 and
-OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1. launch/local.sh sets all of this.
-"""
-
-EPILOG = """\
-exit codes: 0 done; 1 a rank or a disk failed; 2 wrong input; 3 an algorithm diverged;
-  4 an agent was stuck, and the others have waited for it; 75 interrupted: continue with
-  --resume.
-signals: USR1 to mpirun, or TERM, INT or USR1 to a rank, end the run with a checkpoint
-  after the step that runs; a second one ends it at once.
-The config's keys are explained in README.md and in the files of configs/; --list says
-what they may name.
-"""
-
-
-def positive(text: str) -> float:
-    """Read a number of seconds."""
-    number = float(text)
-    if not 0 < number < inf:
-        raise ValueError
-    return number
-
-
-def parse(arguments: list[str] | None) -> argparse.Namespace:
-    """Read the command line."""
-    parser = Parser(
-        prog="python -m pmgt_mpi.run",
-        description=DESCRIPTION,
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument(
-        "--config",
-        metavar="FILE",
-        type=Path,
-        help="TOML file to run; with --resume RUN_FOLDER by default that of the folder",
-    )
-    parser.add_argument(
-        "--set",
-        metavar="SECTION.KEY=VALUE",
-        action="append",
-        default=[],
-        help="override a key of the config; algorithms by number: "
-        "algorithm.0.step_size=0.2",
-    )
-    parser.add_argument(
-        "--out",
-        metavar="DIR",
-        type=Path,
-        help="run folder to make (default: runs/NAME-DATE-TIME)",
-    )
-    parser.add_argument(
-        "--resume",
-        metavar="RUN_FOLDER",
-        help="resume the run in this folder from its last checkpoint; 'auto': with "
-        "the one in --out (or the newest unfinished one of this name in runs), if "
-        "there is one, else start",
-    )
-    parser.add_argument(
-        "--max-seconds",
-        metavar="SECONDS",
-        type=positive,
-        help="stop with a checkpoint and exit code 75 before so many seconds since the "
-        "start are over, judging from past steps whether the next still fits",
-    )
-    parser.add_argument(
-        "--allow-plugins",
-        action="store_true",
-        help="let the config name classes of your own as module:Class, and run them",
-    )
-    parser.add_argument(
-        "--list",
-        action=ListAction,
-        nargs=0,
-        help="list algorithms, problems, regularizers, graphs, weights, mixings and "
-        "readers, and exit",
-    )
-    parser.add_argument("--version", action="version", version=__version__)
-    options = parser.parse_args(arguments)
-    if options.config is None and options.resume in (None, "auto"):
-        parser.error("the following arguments are required: --config")
-    if options.out is not None and options.resume not in (None, "auto"):
-        parser.error("--resume RUN_FOLDER names the folder; leave --out away")
-    return options
+from pmgt_mpi.watchdog.signals import Monitor, block_signals
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -115,18 +18,18 @@ def main(arguments: list[str] | None = None) -> int:
     options = parse(arguments)
     size, rank = launched()
     deadline = STARTED + (options.max_seconds or inf)
-    sentry = Sentry(rank, has_launcher=size > 1, deadline=deadline)
-    sentry.start()
+    monitor = Monitor(rank, has_launcher=size > 1, deadline=deadline)
+    monitor.start()
     prepare()
     # Only now: numpy and MPI look at the environment when they are imported.
-    from pmgt_mpi.execution.run import run_command
+    from pmgt_mpi.execution.command import run_command
     from pmgt_mpi.mpi.ending import leave
 
     # The folder in which the user stands holds the user's own modules.
     if options.allow_plugins and os.getcwd() not in sys.path:  # noqa: PTH109
         sys.path.insert(0, os.getcwd())  # noqa: PTH109
-    code = run_command(options, sentry)
-    sentry.close()
+    code = run_command(options, monitor)
+    monitor.close()
     return leave(code)
 
 

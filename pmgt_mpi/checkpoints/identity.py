@@ -15,56 +15,6 @@ from pmgt_mpi.mpi.collective import Collective
 
 Array = NDArray[Any]
 
-FREE = ("stop", "checkpoint")
-"""Sections that may change: a longer budget, another cadence."""
-
-FREE_KEYS = {
-    # The engine that runs is compared, not the word ("auto") that asks for it.
-    "run": ("name", "timeout", "engine"),
-    # Files may have moved: their content is compared instead.
-    "network": ("file", "weights_file", "placement"),
-    "data": ("path", "labels"),
-    "algorithm": ("steps",),
-}
-
-
-def differences(before: dict[str, Any], now: dict[str, Any]) -> list[str]:
-    """Name what differs between two resolved configs and may not."""
-    told = []
-    for section in dict.fromkeys([*before, *now]):
-        if section in FREE:
-            continue
-        old, new = before.get(section, {}), now.get(section, {})
-        if section == "algorithm":
-            told += _algorithms(old, new)
-        else:
-            told += _section(f"[{section}]", FREE_KEYS.get(section, ()), old, new)
-    return told
-
-
-def _algorithms(before: list[Any], now: list[Any]) -> list[str]:
-    labels = [[one["label"] for one in each] for each in (before, now)]
-    if labels[0] != labels[1]:
-        return [
-            f"the algorithms are {', '.join(labels[1])}, and were "
-            f"{', '.join(labels[0])}"
-        ]
-    told = []
-    for old, new in zip(before, now, strict=True):
-        where = f"[[algorithm]] {new['label']}:"
-        told += _section(where, FREE_KEYS["algorithm"], old, new)
-    return told
-
-
-def _section(
-    where: str, free: tuple[str, ...], old: dict[str, Any], new: dict[str, Any]
-) -> list[str]:
-    return [
-        f"{where} {key} is {new.get(key)!r}, and was {old.get(key)!r}"
-        for key in dict.fromkeys([*old, *new])
-        if key not in free and old.get(key) != new.get(key)
-    ]
-
 
 def facts(
     collective: Collective, here: Neighbourhood, data: str, x0: Array, engine: str

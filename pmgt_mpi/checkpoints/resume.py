@@ -1,241 +1,144 @@
-"""Resuming a run: which folder, whether it may, and from which checkpoint."""
+"""Continuing a run: from which checkpoint, and what is not as it was."""
 
 from __future__ import annotations
 
-import argparse
 import json
-import re
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from pmgt_mpi.checkpoints import statefile
-from pmgt_mpi.checkpoints.keeper import Saved
-from pmgt_mpi.checkpoints.manifest import Manifest
-from pmgt_mpi.checkpoints.statefile import DamagedError
-from pmgt_mpi.checkpoints.store import (
-    FOLDER,
-    agent_file,
-    complete,
-    unpack_finished,
+from pmgt_mpi.checkpoints.earlier import (
+    Done,
+    Earlier,
+    is_extended,
+    refuse,
+    refuse_shorter,
+    tell_untouched,
 )
-from pmgt_mpi.config.plan import Plan
+from pmgt_mpi.checkpoints.identity import changed_machines, differing_facts
+from pmgt_mpi.checkpoints.manifest import Manifest
+from pmgt_mpi.checkpoints.policy import Resumed, Saved
+from pmgt_mpi.checkpoints.statefile import DamagedError, Numbers
+from pmgt_mpi.checkpoints.store import FOLDER, agent_file, complete, unpack_finished
+from pmgt_mpi.config.schema import Config
 from pmgt_mpi.errors import UserError
 from pmgt_mpi.mpi.collective import Collective
 from pmgt_mpi.output.folder import RunFolder
 from pmgt_mpi.output.results import Finished
-
-AUTO = "auto"
-UNTOUCHED = {"metrics.jsonl", "config.toml", "meta.json"}
-"""Files of a run that was ended before its first checkpoint."""
+from pmgt_mpi.terminal import say
 
 
-class Earlier(NamedTuple):
-    """A run that is resumed, as agent 0 has found it.
+def reopen(
+    run: Path,
+    earlier: Earlier | None,
+    config: Config,
+    collective: Collective,
+    here: Numbers,
+    machines: list[Numbers],
+) -> Resumed:
+    """Find the place from which a run continues, and cut its records there; collective.
 
-    Attributes
+    Parameters
     ----------
-    folder
-        Its folder, locked.
+    run
+        The run folder.
+    earlier
+        The run in it; on agent 0 only.
     config
-        Its resolved config; None if it was ended before that was written.
+        Of the run as it is to be.
+    here, machines
+        What the run is made of now, and on what it runs.
     """
-
-    folder: RunFolder
-    config: dict[str, Any] | None
-
-    def summary(self) -> list[dict[str, Any]] | None:
-        """What it has left as its results, if it came so far."""
-        try:
-            summary = json.loads((self.folder.path / "summary.json").read_text())
-        except (OSError, ValueError, RecursionError):
-            return None
-        return summary if isinstance(summary, list) else None
-
-
-def wanted_folder(options: argparse.Namespace, name: str | None) -> Path | None:
-    """Return the folder to resume; None to start a new run.
-
-    Parameters
-    ----------
-    name
-        Of the run, where a folder is to be looked for in ``runs``.
-    """
-    if options.resume is None:
-        return None
-    if options.resume != AUTO:
-        return _named(options.resume)
-    if options.out is not None:
-        return options.out if options.out.is_dir() else None
-    pattern = re.compile(re.escape(name or "") + r"-\d{8}-\d{6}(-\d+)?")
-    found = [p for p in Path("runs").glob("*") if pattern.fullmatch(p.name)]
-    unfinished = [path for path in found if not _is_finished(path)]
-    return max(unfinished, key=lambda path: path.stat().st_mtime, default=None)
-
-
-def config_of(options: argparse.Namespace) -> Path:
-    """Return the config: the one that is named, else the one in the folder."""
-    if options.config is not None:
-        config: Path = options.config
-        return config
-    folder = _named(options.resume)
-    if not (folder / "config.toml").exists():
-        raise UserError(
-            f"--resume {folder}: it holds no config.toml, so it is no run folder or "
-            "its run was ended before it began; name the config with --config"
-        )
-    return folder / "config.toml"
-
-
-def read_plan(options: argparse.Namespace) -> Plan:
-    """Read the config, with what the command line changes of it; on agent 0."""
-    from pmgt_mpi.config.read import check_config, override, read_toml
-
-    path = config_of(options)
-    values = read_toml(path)
-    override(values, options.set)
-    folder = str(path.resolve().parent)
-    return check_config(values, str(path), folder, allow_plugins=options.allow_plugins)
-
-
-def _named(name: str) -> Path:
-    """Return the folder that --resume names."""
-    path = Path(name)
-    if not path.is_dir():
-        raise UserError(
-            f"--resume {path}: there is no such run folder; --resume auto starts a new "
-            "run where there is none"
-        )
-    return path
-
-
-def open_earlier(path: Path) -> Earlier:
-    """Lock the folder of a run and read its config; on agent 0."""
-    from pmgt_mpi.config.read import SECTIONS, read_toml
-
-    config = path / "config.toml"
-    if not config.exists():
-        strange = sorted(
-            file.name
-            for file in path.iterdir()
-            if file.name not in UNTOUCHED and not file.name.endswith(".part")
-        )
-        if strange:
-            raise UserError(
-                f"{path} is no run folder: it has no config.toml, but {strange[0]}; "
-                "choose another with --out"
-            )
-    elif not (path / "metrics.jsonl").exists():
-        raise UserError(
-            f"{path} is no run folder: it has a config.toml, but no metrics.jsonl; "
-            "choose another with --out"
-        )
-    folder = RunFolder(path, reopen=True)
-    values = read_toml(config) if config.exists() else None
-    if values is not None and set(values) != set(SECTIONS):
-        raise UserError(
-            f"{config} is not as a run writes it: it lacks a section, or has another; "
-            "put the original back, or start a new run with another --out"
-        )
-    return Earlier(folder, values)
-
-
-def check_agents(earlier: Earlier, agents: int) -> None:
-    """Refuse another number of ranks before any data are read."""
-    before = None
-    for path in complete(earlier.folder.path):
-        try:
-            before = Manifest.read(path).facts["agents"]
-            break
-        except DamagedError:
-            continue
-    if before is None:
-        try:
-            meta = json.loads((earlier.folder.path / "meta.json").read_text())
-            before = len(meta["hosts"])
-        except (OSError, ValueError, LookupError, TypeError, RecursionError):
-            return
-    if before != agents:
-        raise UserError(
-            f"cannot resume {earlier.folder.path}: the number of ranks is "
-            f"{agents}, and was {before}; start {before} ranks, or a new run with "
-            "another --out"
-        )
-
-
-def refuse(folder: Path, told: list[str]) -> None:
-    """Refuse to continue where something differs."""
-    if told:
-        raise UserError(
-            f"cannot resume {folder}: {'; '.join(told)}. Only [stop] and "
-            "[checkpoint] may change; start a new run with another --out"
-        )
-
-
-class Done(NamedTuple):
-    """How far an algorithm came: what summary.json and a checkpoint both tell."""
-
-    label: str
-    status: str
-    steps: int
-    seconds: float
-
-
-def refuse_shorter(folder: Path, plan: Plan, done: list[Done]) -> None:
-    """Refuse a budget of less than what is done: nothing is taken back."""
-    for algorithm, run in zip(plan.algorithms, done, strict=False):
-        if algorithm.steps < run.steps:
-            raise UserError(
-                f"cannot resume {folder}: {run.label} has done {run.steps} steps, "
-                f"and its budget is {algorithm.steps} now; give {run.steps} or more, "
-                "or start a new run with another --out"
-            )
-
-
-def is_extended(
-    before: dict[str, Any], now: dict[str, Any], plan: Plan, number: int, run: Done
-) -> bool:
-    """Whether an algorithm that came to the end of its budget has a longer one now.
-
-    Parameters
-    ----------
-    before, now
-        The resolved configs of the run as it was, and as it is to be.
-    number, run
-        Of the algorithm, and how far it came.
-    """
-    budgets = [
-        (config["stop"], config["algorithm"][number].get("steps"))
-        for config in (before, now)
-    ]
-    seconds = plan.stop.seconds
-    return (
-        run.status == "budget"
-        and budgets[0] != budgets[1]
-        and run.steps < plan.algorithms[number].steps
-        and (seconds is None or run.seconds < seconds)
+    folder = None if earlier is None else earlier.folder
+    found = newest(run, folder, collective)
+    extended = False
+    with collective.agreed():
+        if found is not None:
+            refuse(run, differing_facts(found.manifest.facts, here))
+            if earlier is not None:
+                extended = _is_extended(earlier, config, found)
+    done: list[Finished] = []
+    saved: Saved | None = None
+    if found is not None:
+        done, saved = _place(found, collective.from_first(extended))
+    history: list[dict[str, Any]] = []
+    if folder is not None:
+        history = _history(folder.path)
+        history.append(_tell(folder, found, machines, (len(done), saved)))
+        tell_untouched(config, [_how_far(one) for one in done])
+        folder.cut_metrics(0 if found is None else found.manifest.metrics[0])
+        folder.forget_summary()
+    return Resumed(
+        done,
+        saved,
+        [] if found is None else found.manifest.finished[: len(done)],
+        [] if found is None else list(found.damaged),
+        history,
     )
 
 
-def results(earlier: Earlier, plan: Plan) -> list[Done] | None:
-    """How far each algorithm of a run came, if it came to its end."""
-    summary = earlier.summary()
-    try:
-        done = [
-            Done(one["algorithm"], one["status"], one["step"], one["seconds"])
-            for one in summary or []
-        ]
-    except (LookupError, TypeError):
-        return None
-    ended = len(done) == len(plan.algorithms)
-    return done if ended and all(d.status != "interrupted" for d in done) else None
+def _how_far(run: Finished) -> Done:
+    return Done(run.label, run.status, run.steps, run.records[-1]["seconds"])
 
 
-def _is_finished(path: Path) -> bool:
+def _is_extended(earlier: Earlier, config: Config, found: Found) -> bool:
+    """Whether the algorithm that the checkpoint saw end has a longer budget now.
+
+    A budget that is shorter than what is done is refused.
+    """
+    assert earlier.resolved is not None
+    number = found.manifest.algorithm
+    far = [_how_far(run) for run in found.done]
+    has_ended = len(far) > number
+    if not has_ended:
+        label = config.algorithm[number].label
+        far.append(Done(label, "interrupted", found.manifest.step, 0.0))
+    refuse_shorter(earlier.folder.path, config, far)
+    return has_ended and is_extended(earlier.resolved, config, number, far[-1])
+
+
+def _place(found: Found, extended: bool) -> tuple[list[Finished], Saved | None]:
+    """Return what is done, and the state to continue from, if there is one."""
+    number = found.manifest.algorithm
+    if extended or len(found.done) == number:
+        return found.done[:number], found.saved
+    return found.done, None
+
+
+def _tell(
+    folder: RunFolder,
+    found: Found | None,
+    machines: list[dict[str, Any]],
+    place: tuple[int, Saved | None],
+) -> dict[str, int]:
+    """Tell the user where the run continues, and what is not as it was."""
+    if found is None:
+        say(f"note: {folder.path} has no checkpoint; the run starts from the beginning")
+        return {"algorithm": 0, "step": 0}
+    for path, why in found.damaged.items():
+        say(f"warning: checkpoint {path.name} is damaged and is not used: {why}")
+    changed = changed_machines(found.manifest.machines, machines)
+    if changed:
+        say(
+            f"warning: {'; '.join(changed)}: the last bits may differ from those of a "
+            "run that was not interrupted"
+        )
+    number, saved = place
+    step = 0 if saved is None else saved.step
+    say(
+        f"resuming {folder.path} from checkpoint {found.manifest.number}: "
+        f"algorithm {number + 1}, step {step}"
+    )
+    return {"algorithm": number, "step": step}
+
+
+def _history(run: Path) -> list[dict[str, Any]]:
+    """What meta.json tells of earlier times that the run was resumed."""
     try:
-        summary = json.loads((path / "summary.json").read_text())
-        return all(one["status"] != "interrupted" for one in summary)
+        meta = json.loads((run / "meta.json").read_text())
+        return list(meta["resumed"])
     except (OSError, ValueError, LookupError, TypeError, RecursionError):
-        return False
+        return []
 
 
 class Found(NamedTuple):

@@ -1,33 +1,30 @@
-"""Checking a section of the config against a signature, with messages for people.
+"""Checking a section of the config against its type, with messages for people.
 
-The options of a registered class or function are its keyword-only parameters: a
-pydantic model is made from their annotations, and its complaints are turned into one
-sentence with section, key, value and what was expected.
+The keys of a section are the fields of its dataclass and, where it names something
+registered, the keyword-only parameters of that. A pydantic model is made from their
+annotations, and its complaints are turned into one sentence with section, key, value
+and what was expected.
 """
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from typing import Any, get_type_hints
+from typing import Any, NamedTuple, get_type_hints
 
-from pydantic import BaseModel, ConfigDict, ValidationError, create_model
+from pydantic import ConfigDict, ValidationError, create_model
 
-from pmgt_mpi.config.plan import Part
+from pmgt_mpi.config.schema import OF_NAMED
 from pmgt_mpi.errors import UserError
 from pmgt_mpi.registry import Registry, import_object, nearest
 
-STRICT = ConfigDict(extra="forbid", strict=True, defer_build=True)
-"""Of every section. Half of the models only lend their fields, and need no building."""
+STRICT = ConfigDict(extra="forbid", strict=True)
+
+Fields = dict[str, Any]
+"""Annotation and default (... if there is none), by name."""
 
 
-class Section(BaseModel):
-    """A section with fixed keys."""
-
-    model_config = STRICT
-
-
-def option_fields(target: Callable[..., Any]) -> dict[str, Any]:
+def option_fields(target: Callable[..., Any]) -> Fields:
     """Keyword-only parameters of a class or function: name, annotation, default."""
     initialiser = target.__init__ if inspect.isclass(target) else target
     hints = get_type_hints(initialiser, include_extras=True)
@@ -41,12 +38,27 @@ def option_fields(target: Callable[..., Any]) -> dict[str, Any]:
     }
 
 
-def check(model: type[BaseModel], values: object, where: str) -> dict[str, Any]:
+def keys_of(section: type) -> Fields:
+    """Fields of a section that are its own keys, and not those of what it names."""
+    return {
+        name: (annotation, default)
+        for name, (annotation, default) in option_fields(section).items()
+        if OF_NAMED not in getattr(annotation, "__metadata__", ())
+    }
+
+
+def registry_of(annotation: Any) -> Registry | None:
+    """Return the registry that a field's annotation says its names are from."""
+    metadata = getattr(annotation, "__metadata__", ())
+    return next((x for x in metadata if isinstance(x, Registry)), None)
+
+
+def check(fields: Fields, values: object, where: str) -> dict[str, Any]:
     """Check a section's values; return them with the defaults filled in.
 
     Parameters
     ----------
-    model
+    fields
         What the section may hold.
     values
         What it holds.
@@ -55,32 +67,51 @@ def check(model: type[BaseModel], values: object, where: str) -> dict[str, Any]:
     """
     if not isinstance(values, dict):
         raise UserError(f"{where} must be a section with keys, not {values!r}")
+    model = create_model("section", __config__=STRICT, **fields)
     try:
         checked = model.model_validate(values)
     except ValidationError as error:
-        raise UserError(f"{where} {_sentence(error, model)}") from None
-    return {name: getattr(checked, name) for name in type(checked).model_fields}
+        raise UserError(f"{where} {_sentence(error, list(fields))}") from None
+    return {name: getattr(checked, name) for name in fields}
 
 
-def check_part(
-    registry: Registry,
-    key: str,
-    values: dict[str, Any],
-    fixed: type[BaseModel],
-    where: str,
-    *,
-    allow_plugins: bool | None,
-) -> tuple[Part, dict[str, Any]]:
+def check_names(fields: Fields, checked: dict[str, Any], where: str) -> None:
+    """Refuse a value that is not among the registered names of its key."""
+    for key, (annotation, _) in fields.items():
+        registry = registry_of(annotation)
+        if registry is not None and checked[key] is not None:
+            try:
+                registry.address(checked[key])
+            except UserError as error:
+                raise UserError(f"{where} {error}") from None
+
+
+class Named(NamedTuple):
+    """Something registered that a section names, with the options that it gives it."""
+
+    target: Callable[..., Any]
+    options: dict[str, Any]
+
+
+def check_section(section: type, values: object, where: str) -> dict[str, Any]:
+    """Check a section that names nothing with options; return its keys."""
+    fields = keys_of(section)
+    checked = check(fields, values, where)
+    check_names(fields, checked, where)
+    return checked
+
+
+def check_named(
+    section: type, key: str, values: object, where: str, *, allow_plugins: bool | None
+) -> tuple[Named, dict[str, Any]]:
     """Check a section that names something registered and holds its options.
 
     Parameters
     ----------
-    registry, key
-        What may be named, and the key that names it.
+    section, key
+        Its type, and the key that names it.
     values
         The section.
-    fixed
-        The keys that the section has whatever is named in it.
     where
         File and section, for messages.
     allow_plugins
@@ -89,8 +120,11 @@ def check_part(
     Returns
     -------
     tuple
-        What was named with its options, and the fixed keys.
+        What was named with its options, and the section's own keys.
     """
+    fields = keys_of(section)
+    registry = registry_of(fields[key][0])
+    assert registry is not None
     if not isinstance(values, dict):
         raise UserError(f"{where} must be a section with keys, not {values!r}")
     name = values.get(key)
@@ -101,22 +135,21 @@ def check_part(
         address = registry.address(name, allow_plugins=allow_plugins)
     except UserError as error:
         raise UserError(f"{where} {error}") from None
-    options = option_fields(import_object(address))
-    fields = {
-        field: (info.annotation, info) for field, info in fixed.model_fields.items()
-    }
+    target = import_object(address)
+    options = option_fields(target)
     for option in options.keys() & fields.keys():
         raise UserError(
             f"{where} {registry.kind} '{name}' has an option '{option}', a key that "
             "means something else in this section; give the option another name"
         )
-    model = create_model(f"{key} {name}", __config__=STRICT, **{**options, **fields})
-    checked = check(model, values, f"{where} ({name})")
-    part = Part(name, address, {option: checked[option] for option in options})
-    return part, {field: checked[field] for field in fields}
+    checked = check({**options, **fields}, values, f"{where} ({name})")
+    own = {field: checked[field] for field in fields}
+    others = {field: about for field, about in fields.items() if field != key}
+    check_names(others, own, where)
+    return Named(target, {option: checked[option] for option in options}), own
 
 
-def _sentence(error: ValidationError, model: type[BaseModel]) -> str:
+def _sentence(error: ValidationError, valid: list[str]) -> str:
     """Say what is wrong with the first key that is wrong, and how many more are."""
     # A key that is not known comes first: it may be the one that is missed, misspelt.
     complaints = sorted(error.errors(), key=lambda c: c["type"] != "extra_forbidden")
@@ -124,7 +157,7 @@ def _sentence(error: ValidationError, model: type[BaseModel]) -> str:
     about_key = [c for c in complaints if c["loc"] and c["loc"][0] == key]
     first = about_key[0]
     if first["type"] == "extra_forbidden":
-        text = f"has no key '{key}'; {nearest(str(key), list(model.model_fields))}"
+        text = f"has no key '{key}'; {nearest(str(key), valid)}"
     elif first["type"] == "missing":
         text = f"needs the key '{key}'"
     else:

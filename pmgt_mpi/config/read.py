@@ -2,29 +2,20 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections import Counter
+from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
-from typing import Any
-
-from pydantic import BaseModel
+from typing import Any, TypeVar
 
 from pmgt_mpi.algorithms import ALGORITHMS
-from pmgt_mpi.config.checking import check, check_part
-from pmgt_mpi.config.plan import (
+from pmgt_mpi.config.checking import check_named, check_section
+from pmgt_mpi.config.schema import (
     NEEDS_REFERENCE,
-    AlgorithmPlan,
-    CheckpointPlan,
-    Common,
-    DataPlan,
-    NetworkPlan,
-    Part,
-    Plan,
-    Stop,
-)
-from pmgt_mpi.config.sections import (
     AlgorithmSection,
     CheckpointSection,
+    Config,
     DataSection,
     EvaluateSection,
     MixingSection,
@@ -34,30 +25,17 @@ from pmgt_mpi.config.sections import (
     RunSection,
     StopSection,
 )
-from pmgt_mpi.data import PARTITIONS, SCALINGS, SOURCES
+from pmgt_mpi.data.files import own_path
 from pmgt_mpi.errors import UserError
-from pmgt_mpi.gossip import EXCHANGES, MIXINGS
-from pmgt_mpi.graphs import TOPOLOGIES, WEIGHTS
-from pmgt_mpi.optimum.general_convex import Accuracy, accuracy_of
-from pmgt_mpi.problems import PROBLEMS
-from pmgt_mpi.registry import Registry, nearest
-from pmgt_mpi.regularizers import REGULARIZERS
+from pmgt_mpi.optimum.general_convex import accuracy_of
+from pmgt_mpi.registry import nearest
+
+S = TypeVar("S")
 
 LONGEST_NAME = 200
 """Bytes of a run's name: file systems take 255, and the date comes behind it."""
 
-SECTIONS = (
-    "run",
-    "network",
-    "mixing",
-    "data",
-    "problem",
-    "regularizer",
-    "stop",
-    "evaluate",
-    "checkpoint",
-    "algorithm",
-)
+SECTIONS = [part.name for part in fields(Config) if part.name != "folder"]
 
 
 def read_toml(path: Path) -> dict[str, Any]:
@@ -103,7 +81,7 @@ def override(values: dict[str, Any], assignments: list[str]) -> None:
 
 def read_config(
     path: Path, assignments: list[str] | None = None, *, allow_plugins: bool = False
-) -> Plan:
+) -> Config:
     """Read and check a config file.
 
     Parameters
@@ -123,88 +101,62 @@ def read_config(
 
 def check_config(
     values: dict[str, Any], origin: str, folder: str, *, allow_plugins: bool = False
-) -> Plan:
+) -> Config:
     """Check a config's values; `folder` is where relative paths start."""
     for section in values:
         if section not in SECTIONS:
             raise UserError(
-                f"{origin}: unknown section [{section}]; "
-                f"{nearest(section, list(SECTIONS))}"
+                f"{origin}: unknown section [{section}]; {nearest(section, SECTIONS)}"
             )
 
-    def part(
-        registry: Registry, section: str, key: str, fixed: type[BaseModel]
-    ) -> tuple[Part, dict[str, Any]]:
-        return check_part(
-            registry,
-            key,
-            values.get(section, {}),
-            fixed,
-            f"{origin}: [{section}]",
-            allow_plugins=allow_plugins,
-        )
+    def where(section: str) -> str:
+        return f"{origin}: [{section}]"
 
-    def fixed(section: str, model: type[BaseModel]) -> dict[str, Any]:
-        return check(model, values.get(section, {}), f"{origin}: [{section}]")
+    def fixed(name: str, section: type[S]) -> S:
+        return section(**check_section(section, values.get(name, {}), where(name)))
 
-    run = fixed("run", RunSection)
-    _check_run_name(run["name"], f"{origin}: [run]")
-    network = _network(values.get("network", {}), f"{origin}: [network]")
-    source, data = part(SOURCES, "data", "source", DataSection)
-    _known(PARTITIONS, data["partition"], f"{origin}: [data]")
-    _known(SCALINGS, data["scale"], f"{origin}: [data]")
-    del data["source"]
-    problem, wanted = part(PROBLEMS, "problem", "kind", ProblemSection)
-    values.setdefault("regularizer", {"kind": "none"})
-    regularizer, _ = part(REGULARIZERS, "regularizer", "kind", RegularizerSection)
-    stop = fixed("stop", StopSection)
-    evaluate = fixed("evaluate", EvaluateSection)
-    if evaluate["theory_bound"] and not evaluate["reference"]:
+    def named(name: str, key: str, section: type[S], default: Any = None) -> S:
+        given = values.get(name, default or {})
+        return named_section(section, key, given, where(name), plugins=allow_plugins)
+
+    config = Config(
+        run=fixed("run", RunSection),
+        network=network_section(values.get("network", {}), where("network"), folder),
+        mixing=fixed("mixing", MixingSection),
+        data=_with_files_found(named("data", "source", DataSection), folder),
+        problem=named("problem", "kind", ProblemSection),
+        regularizer=named("regularizer", "kind", RegularizerSection, {"kind": "none"}),
+        stop=fixed("stop", StopSection),
+        evaluate=fixed("evaluate", EvaluateSection),
+        checkpoint=fixed("checkpoint", CheckpointSection),
+        algorithm=_algorithms(values.get("algorithm"), origin, allow_plugins),
+        folder=folder,
+    )
+    _check_run_name(config.run.name, where("run"))
+    try:
+        accuracy_of(config.problem.epsilon, config.problem.radius)
+    except UserError as error:
+        raise UserError(f"{where('problem')} {error}") from None
+    _check_reference(config, origin)
+    return config
+
+
+def _check_reference(config: Config, origin: str) -> None:
+    """Refuse what needs a minimiser that nobody is to look for."""
+    if config.evaluate.reference:
+        return
+    if config.evaluate.theory_bound:
         raise UserError(
             f"{origin}: [evaluate] theory_bound = true bounds F − F*, which needs the "
             "minimiser; set reference = true, or leave theory_bound out"
         )
-    for key in () if evaluate["reference"] else NEEDS_REFERENCE:
-        if stop[key] is not None:
+    for key in NEEDS_REFERENCE:
+        if (target := getattr(config.stop, key)) is not None:
             raise UserError(
-                f"{origin}: [stop] {key} = {stop[key]:g} needs the minimiser, and "
+                f"{origin}: [stop] {key} = {target:g} needs the minimiser, and "
                 "[evaluate] reference = false; set reference = true, or stop by "
                 "gradient_mapping, steps, seconds or wall_seconds"
             )
-    mixing = fixed("mixing", MixingSection)
-    common = Common(
-        mixing=_known(MIXINGS, mixing["method"], f"{origin}: [mixing]"),
-        mix_rounds=mixing["rounds"],
-        steps=stop["steps"],
-        evaluate_every=evaluate["every"],
-    )
-    algorithms = _algorithms(values.get("algorithm"), origin, common, allow_plugins)
-    return Plan(
-        name=run["name"],
-        seed=run["seed"],
-        dtype=run["dtype"],
-        engine=run["engine"],
-        folder=folder,
-        network=network,
-        data=DataPlan(source, **data),
-        problem=problem,
-        regularizer=regularizer,
-        stop=Stop(**{key: stop[key] for key in Stop._fields}),
-        reference=evaluate["reference"],
-        common=common,
-        algorithms=algorithms,
-        theory_bound=evaluate["theory_bound"],
-        accuracy=_accuracy(wanted, f"{origin}: [problem]"),
-        checkpoint=CheckpointPlan(**fixed("checkpoint", CheckpointSection)),
-        timeout=run["timeout"],
-    )
-
-
-def _accuracy(wanted: dict[str, Any], where: str) -> Accuracy | None:
-    try:
-        return accuracy_of(wanted["epsilon"], wanted["radius"])
-    except UserError as error:
-        raise UserError(f"{where} {error}") from None
 
 
 def _check_printable(key: str, text: str, where: str) -> None:
@@ -227,88 +179,98 @@ def _check_run_name(name: str, where: str) -> None:
         )
 
 
-def _known(registry: Registry, name: str, where: str) -> Part:
-    """Return a registered thing that has no options."""
-    try:
-        return Part(name, registry.address(name))
-    except UserError as error:
-        raise UserError(f"{where} {error}") from None
+def named_section(
+    section: type[S], key: str, values: Any, where: str, *, plugins: bool | None
+) -> S:
+    """Check a section that names something, which `key` does, with its options."""
+    part, own = check_named(section, key, values, where, allow_plugins=plugins)
+    return section(options=part.options, **own)  # type: ignore[call-arg]
 
 
-def _network(values: dict[str, Any], where: str) -> NetworkPlan:
-    topology = None
+def network_section(values: Any, where: str, folder: str = ".") -> NetworkSection:
+    """Check [network], where the graph may be in a file and so may be W."""
+    options = {}
     if isinstance(values, dict) and "topology" in values:
-        topology, fixed = check_part(
-            TOPOLOGIES, "topology", values, NetworkSection, where, allow_plugins=None
+        part, own = check_named(
+            NetworkSection, "topology", values, where, allow_plugins=None
         )
+        options = part.options
     else:
-        fixed = check(NetworkSection, values, where)
-    given = [key for key in ("topology", "file") if fixed[key] is not None]
-    if len(given) == 2:
-        raise UserError(f"{where} has both topology and file; give one of them")
-    if fixed["weights"] and fixed["weights_file"]:
-        raise UserError(f"{where} has both weights and weights_file; give one of them")
-    if not given and not fixed["weights_file"]:
-        topology = Part("ring", TOPOLOGIES["ring"])
-    weights = None
-    if fixed["weights_file"] is None:
-        weights = _known(WEIGHTS, fixed["weights"] or "laplacian", where)
-    return NetworkPlan(
-        topology=topology,
-        file=fixed["file"],
-        weights=weights,
-        weights_file=fixed["weights_file"],
-        exchange=_known(EXCHANGES, fixed["exchange"], where),
-        placement=fixed["placement"],
-        seed=fixed["seed"],
-    )
+        own = check_section(NetworkSection, values, where)
+    for one, other in (("topology", "file"), ("weights", "weights_file")):
+        if own[one] is not None and own[other] is not None:
+            raise UserError(f"{where} has both {one} and {other}; give one of them")
+    if own["weights_file"] is None:
+        own["weights"] = own["weights"] or "laplacian"
+        if own["file"] is None:
+            own["topology"] = own["topology"] or "ring"
+    for key in ("file", "weights_file"):
+        own[key] = own[key] and _found(own[key], folder)
+    return NetworkSection(options=options, **own)
+
+
+def _with_files_found(data: DataSection, folder: str) -> DataSection:
+    """Make the paths of a source that reads files absolute, where they lead to one."""
+    found = {
+        key: _found(data.options[key], folder)
+        for key in ("path", "labels")
+        if isinstance(data.options.get(key), str)
+    }
+    return replace(data, options={**data.options, **found})
+
+
+def _found(path: str, folder: str) -> str:
+    """Make a path absolute if it leads somewhere from the config's folder.
+
+    So the config means the same when it is written to another folder.
+    """
+    try:
+        beside = Path(folder) / Path(path).expanduser()
+        there = Path(own_path(str(beside), 0)).exists()  # of {agent}, the first's
+    except (OSError, ValueError, RuntimeError, UserError):
+        return path  # whoever reads the file says what is wrong with it
+    return str(beside) if there else path
 
 
 def _algorithms(
-    sections: Any, origin: str, common: Common, allow_plugins: bool
-) -> list[AlgorithmPlan]:
+    sections: Any, origin: str, allow_plugins: bool
+) -> tuple[AlgorithmSection, ...]:
     if not isinstance(sections, list) or not sections:
         raise UserError(
             f"{origin}: no algorithm is listed; add a section [[algorithm]] with "
             f"name = one of {', '.join(ALGORITHMS)}"
         )
-    plans = []
+    checked = []
     for number, values in enumerate(sections):
         where = f"{origin}: [[algorithm]] number {number}"
-        if not isinstance(values, dict):
-            raise UserError(f"{where} must be a section with keys, not {values!r}")
-        method, fixed = check_part(
-            ALGORITHMS, "name", values, AlgorithmSection, where,
-            allow_plugins=allow_plugins,
-        )  # fmt: skip
-        own = {
-            key: fixed[key]
-            for key in ("mixing", "steps", "evaluate_every")
-            if fixed[key] is not None
-        }
-        if "mixing" in own:
-            own["mixing"] = _known(MIXINGS, own["mixing"], where)
-        label = fixed["label"] or method.name
-        _check_printable("label", label, where)
-        if label == "reference" or "/" in label or label.endswith(".npy"):
+        section = algorithm_section(values, where, allow_plugins=allow_plugins)
+        _check_printable("label", section.label, where)
+        if section.label == "reference" or re.search(r"/|\.npy$", section.label):
             raise UserError(
-                f"{where} label = '{label}': solution.npz uses 'reference' and names "
-                "with a '/' for other arrays, and takes '.npy' off a name; choose "
-                "another label"
+                f"{where} label = '{section.label}': solution.npz uses 'reference' and "
+                "names with a '/' for other arrays, and takes '.npy' off a name; "
+                "choose another label"
             )
-        plans.append(
-            AlgorithmPlan(
-                label=label,
-                stream=fixed["stream"] or method.name,
-                method=method,
-                **{**common._asdict(), **own},
-                own=tuple(own),
-            )
-        )
-    label, count = Counter(plan.label for plan in plans).most_common(1)[0]
+        checked.append(section)
+    label, count = Counter(one.label for one in checked).most_common(1)[0]
     if count > 1:
         raise UserError(
             f"{origin}: {count} algorithms have the label '{label}', which names them "
             "in the log; give each a label of its own"
         )
-    return plans
+    return tuple(checked)
+
+
+def algorithm_section(
+    values: Any, where: str, *, allow_plugins: bool | None
+) -> AlgorithmSection:
+    """Check one [[algorithm]]."""
+    part, own = check_named(
+        AlgorithmSection, "name", values, where, allow_plugins=allow_plugins
+    )
+    if not is_dataclass(part.target):
+        raise UserError(
+            f"{where} algorithm '{own['name']}' is no dataclass; expected a frozen one "
+            "with init, step and solution, whose fields are its parameters"
+        )
+    return AlgorithmSection(method=part.target(**part.options), **own)

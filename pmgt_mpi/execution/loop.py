@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from pmgt_mpi.agent import Agent
 from pmgt_mpi.algorithms.base import Algorithm
-from pmgt_mpi.checkpoints.keeping import IDLE, Agreement, Keeping
+from pmgt_mpi.checkpoints.policy import Agreement, Unsaved
 from pmgt_mpi.clock import Clock
-from pmgt_mpi.config.plan import Stop
+from pmgt_mpi.config.schema import StopSection
 from pmgt_mpi.execution.evaluation import Evaluator
 from pmgt_mpi.mpi.collective import Collective
 from pmgt_mpi.output.results import Record
@@ -47,9 +47,9 @@ def run_loop(
     collective: Collective,
     steps: int,
     every: int,
-    stop: Stop,
+    stop: StopSection,
     watch: Callable[[int, Record | None], None],
-    keeping: Keeping = IDLE,
+    hooks: Unsaved | None = None,
 ) -> Outcome:
     """Run one algorithm until it is done.
 
@@ -70,17 +70,18 @@ def run_loop(
     watch
         Called before each agreement with the step and, if there is one, a new record.
         All wait there for an agent that is slow to watch: no clock runs meanwhile.
-    keeping
+    hooks
         Where to continue from, when to write a checkpoint, and who asks for an end.
     """
+    hooks = hooks or Unsaved()
     records: list[Record] = []
 
     def agree(x: Array) -> Agreement:
-        keeping.doing = "an agreement"
-        return _agree(collective, (clock.seconds, wall.read()), x, keeping)
+        hooks.doing = "an agreement"
+        return _agree(collective, (clock.seconds, wall.read()), x, hooks)
 
     def evaluate(step: int) -> Record:
-        keeping.doing = "an evaluation"
+        hooks.doing = "an evaluation"
         record = evaluator.record(step, algorithm.solution(state))
         records.append(record)
         return record
@@ -90,22 +91,22 @@ def run_loop(
         with clock:
             state = algorithm.init(agent, x0)
         step, status = 0, "budget"
-        if (resumed := keeping.restore(state)) is not None:
+        if (resumed := hooks.restore(state)) is not None:
             step, state, record = resumed
             records.append(record)
         else:
             watch(0, evaluate(0))
-        next_agreement, keeping.step = step + 1, step
+        next_agreement, hooks.step = step + 1, step
         agreement = agree(x0)
-        if step < steps and keeping.heed(agreement, step, state, records[-1]):
+        if step < steps and hooks.act_on(agreement, step, state, records[-1]):
             status, steps = "interrupted", step
-        keeping.doing = ""
+        hooks.doing = ""
         while step < steps:
             with clock:
                 state = algorithm.step(agent, state)
-            keeping.step = step = step + 1
+            hooks.step = step = step + 1
             due = step == steps or (every > 0 and step % every == 0)
-            if not due and step < next_agreement and not keeping.due(step):
+            if not due and step < next_agreement and not hooks.due(step):
                 continue
             new = evaluate(step) if due else None
             watch(step, new)
@@ -114,29 +115,29 @@ def run_loop(
             if verdict is not None:
                 status = verdict
                 break
-            if keeping.heed(agreement, step, state, records[-1]) and step < steps:
+            if hooks.act_on(agreement, step, state, records[-1]) and step < steps:
                 status = "interrupted"
                 break
-            keeping.doing = ""
+            hooks.doing = ""
             next_agreement = step + max(1, int(AGREE_EVERY * step / agreement.seconds))
         if records[-1]["step"] != step and status != "interrupted":
             watch(step, evaluate(step))
         if status != "interrupted":
-            keeping.end(step, state, records[-1])
+            hooks.note_end(step, state, records[-1])
     return Outcome(status, step, state, algorithm.solution(state), records)
 
 
 def _agree(
-    collective: Collective, clocks: tuple[float, float], x: Array, keeping: Keeping
+    collective: Collective, clocks: tuple[float, float], x: Array, hooks: Unsaved
 ) -> Agreement:
     """Tell all agents what each must know of the others: five numbers, one reduction.
 
     Parameters
     ----------
-    clocks, x, keeping
+    clocks, x, hooks
         This agent's clocks, its iterate, and who knows of checkpoints and signals.
     """
-    save, reason = keeping.wishes()
+    save, reason = hooks.requests()
     own = [*clocks, not np.isfinite(x).all(), save, reason is not None]
     largest = collective.max(np.array(own, np.float64))
     seconds, wall_seconds, infinite, wanted, ended = largest.tolist()
@@ -146,7 +147,7 @@ def _agree(
 
 
 def _verdict(
-    agreement: Agreement, evaluator: Evaluator, record: Record | None, stop: Stop
+    agreement: Agreement, evaluator: Evaluator, record: Record | None, stop: StopSection
 ) -> str | None:
     """Say how the run ends here, if it does; the same on every agent."""
     if not agreement.finite or (record is not None and evaluator.diverged(record)):
@@ -162,7 +163,7 @@ def _verdict(
     return None
 
 
-def _reached(record: Record, stop: Stop) -> bool:
+def _reached(record: Record, stop: StopSection) -> bool:
     """Whether one of the values at which a run has converged is reached."""
     targets = (
         (record["relative_suboptimality"], stop.relative_suboptimality),

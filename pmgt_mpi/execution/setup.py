@@ -1,60 +1,289 @@
-"""From a plan to a stage: network, shard, problem, constants and minimiser."""
+"""The phases of the set-up: network, rows, functions, constants and minimiser."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from pmgt_mpi.config.plan import Plan
+from pmgt_mpi.config.schema import Config
 from pmgt_mpi.data.files import find_file
 from pmgt_mpi.data.loading import load_shard
 from pmgt_mpi.data.shard import Shard
 from pmgt_mpi.errors import UserError
-from pmgt_mpi.execution.stage import (
-    Stage,
-    make_stage,
-    spread_network,
-)
+from pmgt_mpi.execution.evaluation import Objective
+from pmgt_mpi.graphs.neighbourhood import Neighbourhood
 from pmgt_mpi.mpi.collective import Collective
 from pmgt_mpi.mpi.world import agent_communicator, place
 from pmgt_mpi.optimum.cache import cached_minimise
-from pmgt_mpi.optimum.reference import Reference
+from pmgt_mpi.optimum.general_convex import accuracy_of
+from pmgt_mpi.optimum.reference import Reference, minimise
 from pmgt_mpi.problems.base import Constants, Problem
 from pmgt_mpi.regularizers.base import Regularizer
 from pmgt_mpi.streams import seed_sequence, stream
 
+if TYPE_CHECKING:
+    from pmgt_mpi.graphs.network import Network
 
-def build_stage(plan: Plan, world: Any) -> Stage:
-    """Do all that comes before the first algorithm; collective over the world."""
-    built, agent = _seat(plan, Collective(world))
-    comm = agent_communicator(world, agent)
-    collective = Collective(comm.Dup())
-    network = spread_network(collective, lambda: built)
-    with collective.agreed():
-        shard = shard_of(plan, collective)
-    with collective.agreed():  # by itself: it may fail on one agent alone
-        check_magnitude(shard)
-    with collective.agreed():
-        problem: Problem = plan.problem.make(shard, collective)
-        regularizer: Regularizer = plan.regularizer.make()
+Array = NDArray[Any]
 
-    def find_reference(_: float, constants: Constants | None) -> Reference | None:
-        if not plan.reference:
-            return None
-        return cached_minimise(
-            problem, regularizer, collective, shard, constants, plan.problem.options
+
+class Given(NamedTuple):
+    """A program's own objects, in place of what a config names.
+
+    Attributes
+    ----------
+    network, weights
+        A networkx graph and W, each None where the config has it; on agent 0.
+    source
+        What the rows come from.
+    rows, labels
+        This agent's data.
+    problem
+        This agent's f_i, or a class that is made as ``Class(shard, collective)``.
+    regularizer
+        psi.
+    x0
+        Where all algorithms start.
+    """
+
+    network: Any = None
+    weights: Any = None
+    source: Any = None
+    rows: Any = None
+    labels: Any = None
+    problem: Any = None
+    regularizer: Regularizer | None = None
+    x0: Any = None
+
+
+NOTHING_GIVEN = Given()
+
+
+class NetworkFacts(NamedTuple):
+    """What the log tells of the network; the matrix itself stays on agent 0."""
+
+    topology: str
+    weights: str
+    edges: int
+    lambda_2: float
+    lambda_min: float
+    psd: bool
+    nonnegative: bool
+
+
+class Loaded(NamedTuple):
+    """The agent's rows, where the problem needs any.
+
+    Attributes
+    ----------
+    shard
+        The rows.
+    digest, nbytes
+        Their fingerprint, if they are those of [data], and their size.
+    """
+
+    shard: Shard | None
+    digest: str = ""
+    nbytes: int = 0
+
+
+class Place(NamedTuple):
+    """Where an agent is in the network.
+
+    Attributes
+    ----------
+    comm
+        Rank and agent id are the same in it; gossip gets duplicates of it.
+    collective
+        On a duplicate of its own, for set-up and evaluation.
+    neighbourhood, network
+        This agent's row of W, and what the log tells of the network.
+    """
+
+    comm: Any
+    collective: Collective
+    neighbourhood: Neighbourhood
+    network: NetworkFacts
+
+
+class Setup(NamedTuple):
+    """One agent's view of a run before any algorithm starts.
+
+    Attributes
+    ----------
+    comm, collective, neighbourhood, network
+        As in `Place`.
+    problem, regularizer, constants, reference
+        f_i and psi as the algorithms see them, the constants, and the minimiser of the
+        F that is reported, the latter two where they are known.
+    rows
+        n_i of every agent.
+    x0
+        Where every algorithm starts, on every agent.
+    measured
+        The f_i of the F that is reported, without the term of epsilon.
+    epsilon_f
+        The factor of that term, where there is one.
+    digest, nbytes
+        Fingerprint and size of this agent's rows, if they are those of [data].
+    """
+
+    comm: Any
+    collective: Collective
+    neighbourhood: Neighbourhood
+    network: NetworkFacts
+    problem: Problem
+    regularizer: Regularizer
+    constants: Constants | None
+    reference: Reference | None
+    rows: list[int]
+    x0: Array
+    measured: Problem
+    epsilon_f: float | None
+    digest: str = ""
+    nbytes: int = 0
+
+    @property
+    def n(self) -> int:
+        """n = ⌈N / m⌉, which all agents share."""
+        return -(-sum(self.rows) // len(self.rows))
+
+    @property
+    def weight(self) -> float:
+        """m n_i / N."""
+        return shard_weight(self.rows, self.collective.agent)
+
+    def objective(self) -> Objective:
+        """F, for evaluation."""
+        return Objective(
+            self.collective,
+            self.measured,
+            self.regularizer,
+            self.weight,
+            self.reference,
         )
 
-    x0 = np.zeros(problem.shape, plan.dtype)
-    if np.isinf(regularizer.value(x0)):
-        x0 = regularizer.prox(x0, 1.0)  # a box that does not hold zero
-    stage = make_stage(
-        comm, collective, network, problem, regularizer, x0, find_reference,
-        plan.accuracy,
-    )  # fmt: skip
-    return stage._replace(data=shard.digest())
+
+def shard_weight(rows: list[int], agent: int) -> float:
+    """m n_i / N: exactly 1 for equal shards."""
+    return len(rows) * rows[agent] / sum(rows)
+
+
+def take_places(
+    config: Config, given: Given, everyone: Collective, opened: ExitStack
+) -> Place:
+    """Build the network on rank 0, and make each rank an agent of it; collective.
+
+    Parameters
+    ----------
+    opened
+        Frees the communicators that are made here.
+    """
+    hosts = everyone.gather(place()[0])
+    network, placed = None, None
+    with everyone.agreed():
+        if everyone.agent == 0:
+            from pmgt_mpi.graphs.placement import place as place_agents
+
+            network = network_of(config, everyone.agents, given)
+            wanted, rows = config.network.placement, config.network.options.get("rows")
+            placed = place_agents(network, hosts, wanted, rows)
+    agent = everyone.comm.scatter(placed, root=0)
+    comm = agent_communicator(everyone.comm, agent)
+    collective = Collective(comm.Dup())
+    opened.callback(comm.Free)
+    opened.callback(collective.comm.Free)
+    return Place(comm, collective, *spread_network(collective, lambda: network))
+
+
+def network_of(config: Config, agents: int, given: Given = NOTHING_GIVEN) -> Network:
+    """Build the network; only rank 0 comes here, and imports networkx."""
+    from pmgt_mpi.graphs.build import build_network
+
+    network, base = config.network, Path(config.folder)
+    topology, weights = given.network, given.weights
+    if topology is None:
+        topology = network.file and find_file(network.file, base)
+        topology = network.topology or topology
+    if weights is None:
+        weights = network.weights_file and find_file(network.weights_file, base)
+        weights = network.weights or weights
+    return build_network(
+        agents,
+        stream(config.run.seed if network.seed is None else network.seed, "graph"),
+        topology=topology,
+        options=network.options,
+        weights=weights,
+    )
+
+
+def spread_network(
+    collective: Collective, build: Callable[[], Any]
+) -> tuple[Neighbourhood, NetworkFacts]:
+    """Build the network on agent 0; give every agent its own row and no more."""
+    neighbourhoods: list[Neighbourhood] | None = None
+    facts: NetworkFacts | None = None
+    with collective.agreed():
+        if collective.agent == 0:
+            network = build()
+            neighbourhoods = [network.neighbourhood(i) for i in range(network.agents)]
+            told = {name: getattr(network, name) for name in NetworkFacts._fields}
+            facts = NetworkFacts(**told)
+    return (
+        collective.comm.scatter(neighbourhoods, root=0),
+        collective.from_first(facts),
+    )
+
+
+def load_rows(config: Config, given: Given, collective: Collective) -> Loaded:
+    """Load this agent's rows, on all agents together."""
+    if config.data is None:
+        return Loaded(_given_rows(given, collective))
+    with collective.agreed():
+        shard = shard_of(config, collective, given.source)
+    with collective.agreed():  # by itself: it may fail on one agent alone
+        check_magnitude(shard)
+    return Loaded(shard, shard.digest(), shard.nbytes)
+
+
+def shard_of(config: Config, collective: Collective, source: Any = None) -> Shard:
+    """Load this agent's rows as [data] says, perhaps from another source."""
+    data = config.data
+    assert data is not None
+    return load_shard(
+        collective,
+        source or data.make_source(),
+        base=Path(config.folder),
+        partition=data.partition,
+        scale=data.scale,
+        layout=data.layout,
+        shares=data.shares,
+        seed=seed_sequence(config.run.seed if data.seed is None else data.seed, "data"),
+        dtype=config.run.dtype,
+    )
+
+
+def _given_rows(given: Given, collective: Collective) -> Shard | None:
+    """The rows that a program has given; an f_i of its own needs none."""
+    own = given.problem is not None and not isinstance(given.problem, type)
+    if own:
+        return None
+    with collective.agreed():
+        if given.rows is None:
+            raise UserError(
+                "solve: this problem needs data; give rows= (and labels=), this "
+                "agent's own"
+            )
+        sparse = hasattr(given.rows, "indptr")
+        A = given.rows if sparse else np.ascontiguousarray(given.rows, float)
+        y = None if given.labels is None else np.asarray(given.labels, float)
+    total = sum(collective.gather(int(A.shape[0])))
+    return Shard(A, y, total, collective.agents)
 
 
 def check_magnitude(shard: Shard) -> None:
@@ -78,58 +307,80 @@ def check_magnitude(shard: Shard) -> None:
             )
 
 
-def _seat(plan: Plan, first: Collective) -> tuple[Any, int]:
-    """Build the network on rank 0, which agent 0 has too; give each rank its agent."""
-    hosts = first.gather(place()[0])
-    network, placed = None, None
-    with first.agreed():
-        if first.agent == 0:
-            from pmgt_mpi.graphs.placement import place as place_agents
+def make_functions(
+    config: Config, given: Given, shard: Shard | None, collective: Collective
+) -> tuple[Problem, Regularizer, Array]:
+    """Make f_i and psi, and the point x^0 where every algorithm starts.
 
-            network = network_of(plan, first.agents)
-            named = plan.network.topology
-            rows = named.options.get("rows") if named is not None else None
-            placed = place_agents(network, hosts, plan.network.placement, rows)
-    return network, first.comm.scatter(placed, root=0)
+    That is zero, if nothing else is wanted and psi allows it.
+    """
+    problem: Problem = given.problem
+    if isinstance(given.problem, type):
+        problem = given.problem(shard, collective)
+    with collective.agreed():
+        if given.problem is None:
+            problem = config.problem.make(shard, collective)
+        regularizer = given.regularizer or config.regularizer.make()
+    x0 = np.zeros(problem.shape, config.run.dtype)
+    if given.x0 is not None:
+        x0 += np.asarray(given.x0)
+    elif np.isinf(regularizer.value(x0)):
+        x0 = regularizer.prox(x0, 1.0)  # a box that does not hold zero
+    return problem, regularizer, x0
 
 
-def network_of(plan: Plan, agents: int) -> Any:
-    """Build the network; only agent 0 comes here, and imports networkx."""
-    from pmgt_mpi.graphs.build import build_network
+def measure(
+    config: Config,
+    place: Place,
+    loaded: Loaded,
+    problem: Problem,
+    regularizer: Regularizer,
+    x0: Array,
+) -> Setup:
+    """Measure the constants and find the minimiser, where they are wanted."""
+    collective = place.collective
+    rows = collective.gather(int(problem.rows))
+    weight = shard_weight(rows, collective.agent)
+    constants = _constants(problem, collective)
+    reference = None
+    if config.evaluate.reference:
+        f = (problem, regularizer, collective)
+        if config.data is None or loaded.shard is None:
+            reference = minimise(*f, weight, constants)
+        else:
+            options = config.problem.options
+            reference = cached_minimise(*f, loaded.shard, constants, options)
+    measured, epsilon_f = problem, None
+    accuracy = accuracy_of(config.problem.epsilon, config.problem.radius)
+    if accuracy is not None:
+        from pmgt_mpi.optimum.general_convex import strongly_convex
 
-    network, base = plan.network, Path(plan.folder)
-    topology: str | Path | None = None
-    options: dict[str, Any] = {}
-    if network.topology is not None:
-        topology, options = network.topology.name, network.topology.options
-    elif network.file is not None:
-        topology = find_file(network.file, base)
-    weights: str | Path
-    if network.weights is not None:
-        weights = network.weights.name
-    else:
-        assert network.weights_file is not None
-        weights = find_file(network.weights_file, base)
-    return build_network(
-        agents,
-        stream(plan.seed if network.seed is None else network.seed, "graph"),
-        topology=topology,
-        options=options,
-        weights=weights,
+        with collective.agreed():
+            problem, epsilon_f = strongly_convex(
+                accuracy, measured, regularizer, collective, weight, constants,
+                reference,
+            )  # fmt: skip
+        constants = _constants(problem, collective)
+    if hasattr(problem, "prepare"):
+        problem.prepare()
+    return Setup(
+        *place,
+        problem=problem,
+        regularizer=regularizer,
+        constants=constants,
+        reference=reference,
+        rows=rows,
+        x0=x0,
+        measured=measured,
+        epsilon_f=epsilon_f,
+        digest=loaded.digest,
+        nbytes=loaded.nbytes,
     )
 
 
-def shard_of(plan: Plan, collective: Collective) -> Shard:
-    """Load this agent's rows, on all agents together."""
-    data = plan.data
-    return load_shard(
-        collective,
-        data.source.make(),
-        base=Path(plan.folder),
-        partition=data.partition,
-        scale=data.scale,
-        layout=data.layout,
-        shares=data.shares,
-        seed=seed_sequence(plan.seed if data.seed is None else data.seed, "data"),
-        dtype=plan.dtype,
-    )
+def _constants(problem: Problem, collective: Collective) -> Constants | None:
+    if not hasattr(problem, "constants"):
+        return None
+    constants: Constants = problem.constants(collective)
+    with collective.agreed():
+        return constants.checked()

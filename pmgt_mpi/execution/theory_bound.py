@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from pmgt_mpi.algorithms.base import Setting
-from pmgt_mpi.execution.stage import Stage
+from pmgt_mpi.execution.setup import Setup
 from pmgt_mpi.optimum.reference import Reference, minimise
 from pmgt_mpi.optimum.suboptimality import suboptimality
 
@@ -16,7 +16,7 @@ Bound = Callable[[int], float | None]
 """From the step to the largest expected F − F*, or None where nothing is promised."""
 
 
-def theory_bound(stage: Stage, algorithm: Any, setting: Setting) -> Bound:
+def theory_bound(setup: Setup, algorithm: Any, setting: Setting) -> Bound:
     """Return the bound of a method with parameters as used; collective.
 
     A theorem bounds E[F(y^k) − F*] by factor(k) (F(y^0) − F*). With epsilon it speaks
@@ -28,15 +28,15 @@ def theory_bound(stage: Stage, algorithm: Any, setting: Setting) -> Bound:
     which in float32 can be soon, nothing is told.
     """
     factor = algorithm.bound(setting) if hasattr(algorithm, "bound") else None
-    if factor is None or stage.reference is None:
+    if factor is None or setup.reference is None:
         return nothing
-    minimiser, offset = stage.reference, 0.0
-    start = stage.objective().suboptimality(stage.x0)
-    if stage.epsilon_f is not None:
-        minimiser, start, offset = _with_epsilon(stage)
+    minimiser, offset = setup.reference, 0.0
+    start = setup.objective().suboptimality(setup.x0)
+    if setup.epsilon_f is not None:
+        minimiser, start, offset = _with_epsilon(setup)
     assert start is not None
     floor = rounding_floor(
-        algorithm, setting, minimiser, float(np.finfo(stage.x0.dtype).eps)
+        algorithm, setting, minimiser, float(np.finfo(setup.x0.dtype).eps)
     )
 
     def bound(step: int) -> float | None:
@@ -81,14 +81,14 @@ def rounding_floor(
     return first + 0.5 * constants.L * added_up**2
 
 
-def _with_epsilon(stage: Stage) -> tuple[Reference, float, float]:
+def _with_epsilon(setup: Setup) -> tuple[Reference, float, float]:
     """x*_ε, F_ε(y^0) − F_ε(x*_ε), and F_ε(x*_ε) − F*."""
-    everybody = (stage.regularizer, stage.collective, stage.weight)
-    found = minimise(stage.problem, *everybody, stage.constants)
+    everybody = (setup.regularizer, setup.collective, setup.weight)
+    found = minimise(setup.problem, *everybody, setup.constants)
     assert found is not None  # F has a reference, so F_ε has one
-    start = suboptimality(stage.problem, *everybody, found, stage.x0)
-    gap = stage.objective().suboptimality(found.x)
+    start = suboptimality(setup.problem, *everybody, found, setup.x0)
+    gap = setup.objective().suboptimality(found.x)
     assert gap is not None
-    assert stage.epsilon_f is not None
-    offset = gap + 0.5 * stage.epsilon_f * float(np.vdot(found.x, found.x))
+    assert setup.epsilon_f is not None
+    offset = gap + 0.5 * setup.epsilon_f * float(np.vdot(found.x, found.x))
     return found, start, offset

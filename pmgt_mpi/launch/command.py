@@ -140,14 +140,14 @@ def checked_name(options: argparse.Namespace, more: list[str]) -> str:
 
     In a container the config lies elsewhere; where it is not here, it is not checked.
     """
+    from pmgt_mpi.command_line import parse as parse_run
     from pmgt_mpi.config.read import read_config
-    from pmgt_mpi.run import parse as parse_run
 
     path = Path(options.config)
     if options.kind == "kubernetes" and not path.exists():
         return path.stem
     run = parse_run(["--config", str(path), *more])
-    return read_config(path, run.set, allow_plugins=run.allow_plugins).name
+    return read_config(path, run.set, allow_plugins=run.allow_plugins).run.name
 
 
 def write_script(path: Path, text: str) -> None:

@@ -13,7 +13,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-import pmgt_mpi
 from pmgt_mpi.errors import UserError
 from pmgt_mpi.launch.job import Job, clock
 
@@ -29,9 +28,9 @@ FILES = {
 
 def scripts() -> Path:
     """Return the folder of the scripts: in the wheel, or at the top of a checkout."""
-    package = Path(pmgt_mpi.__file__).parent
-    packed = package / "launch" / "scripts"
-    return packed if packed.is_dir() else package.parent / "launch"
+    here = Path(__file__).parent
+    packed = here / "scripts"
+    return packed if packed.is_dir() else here.parents[1] / "launch"
 
 
 def filled(kind: str, job: Job) -> str:

@@ -9,7 +9,7 @@ from mpi4py import MPI
 
 
 class Mailbox:
-    """Letters between ranks, on a communicator of their own; made by all together.
+    """Messages between ranks, on a communicator of their own; made by all together.
 
     Parameters
     ----------
@@ -29,13 +29,13 @@ class Mailbox:
         self._sent: list[Any] = []
 
     def send(self, rank: int, tag: int, content: Any) -> None:
-        """Send a letter, and do not wait."""
+        """Send a message, and do not wait."""
         if self._comm is not None:
             self._sent = [request for request in self._sent if not request.Test()]
             self._sent.append(self._comm.isend(content, rank, tag))
 
     def received(self) -> Iterator[tuple[int, int, Any]]:
-        """Return sender, tag and content of the letters that have come."""
+        """Return sender, tag and content of the messages that have come."""
         if self._comm is None:
             return
         status = MPI.Status()

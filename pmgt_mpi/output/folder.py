@@ -24,7 +24,7 @@ import numpy as np
 from pmgt_mpi.cache import replacing
 from pmgt_mpi.errors import DiskError, UserError
 
-SCHEMA = 1
+SCHEMA = 2
 """Version of the folder's layout; it grows when a reader would have to change."""
 
 
@@ -167,6 +167,22 @@ class RunFolder:
             yield
         except OSError as error:
             raise cannot_write(self.path, name, error) from None
+
+
+def refuse_schema(folder: Path) -> None:
+    """Refuse the folder of another version, which is left as it is."""
+    try:
+        schema = json.loads((folder / "meta.json").read_text())["schema"]
+    except (OSError, ValueError, LookupError, TypeError, RecursionError):
+        # Before the first step there is no meta.json, and before 0.2 no asked.toml.
+        old = (folder / "config.toml").exists() and not (folder / "asked.toml").exists()
+        schema = 1 if old else SCHEMA
+    if schema != SCHEMA:
+        raise UserError(
+            f"{folder} was written by another version of pmgt_mpi (schema {schema}, "
+            f"and this one reads {SCHEMA}); use that version for it, or make the run "
+            "anew with another --out"
+        )
 
 
 def refuse_links(folder: Path) -> None:

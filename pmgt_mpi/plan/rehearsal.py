@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from pmgt_mpi.agent import Agent
 from pmgt_mpi.algorithms.base import Algorithm
 from pmgt_mpi.execution.engine import Engine
-from pmgt_mpi.execution.stage import Stage
+from pmgt_mpi.execution.setup import Setup
 from pmgt_mpi.gossip.gossip import Gossip
 from pmgt_mpi.gossip.polynomials import Mixing
 from pmgt_mpi.graphs.neighbourhood import Neighbourhood
@@ -99,7 +99,7 @@ class Rehearsal:
 
     def __init__(
         self,
-        stage: Stage,
+        setup: Setup,
         method: Algorithm,
         network: FewRounds,
         engine: Engine,
@@ -111,9 +111,9 @@ class Rehearsal:
         self._network = network
         self._method = method
         self._agent = Agent(
-            engine.problem(stage.problem), stage.regularizer, network,
+            engine.problem(setup.problem), setup.regularizer, network,
             weight=1.0, n=n, seed=seed, stream_name=stream_name,
-            agent_id=stage.comm.rank,
+            agent_id=setup.comm.rank,
         )  # fmt: skip
         self.rounds: list[int] = []
         self.bytes: list[int] = []
@@ -121,7 +121,7 @@ class Rehearsal:
         self._done: list[int] = []
         self._seconds: list[float] = []
         self._mixing: list[float] = []
-        self._comm, self._x0 = stage.comm, stage.x0
+        self._comm, self._x0 = setup.comm, setup.x0
 
     def run(self, steps: int, least: float, limit: float) -> None:
         """Take the first steps of the run; collective.

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import resource
-from dataclasses import dataclass
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
 from math import ceil
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from pmgt_mpi.config.plan import Part, Plan
+from pmgt_mpi.config.schema import Config, NetworkSection
 from pmgt_mpi.data.archive import is_packed
 from pmgt_mpi.data.files import find_file, is_private, own_path
 from pmgt_mpi.data.source import Source, Table
 from pmgt_mpi.errors import UserError
 from pmgt_mpi.execution.engine import Engine
-from pmgt_mpi.execution.setup import build_stage
-from pmgt_mpi.execution.stage import Stage
+from pmgt_mpi.execution.run import set_up
+from pmgt_mpi.execution.setup import NOTHING_GIVEN, Given, Setup
 from pmgt_mpi.mpi.collective import Collective
 from pmgt_mpi.mpi.together import MOST_BYTES, TooMuchError, together
 from pmgt_mpi.mpi.world import alone
@@ -35,11 +36,9 @@ class Sample:
 
     Attributes
     ----------
-    stage
+    setup
         Of that agent in the run; its network, and for estimates the rows and constants
         of the others, are not those of the run.
-    nbytes
-        Of the rows and labels.
     base_bytes
         Memory of the process with all libraries, before the rows.
     engine
@@ -48,20 +47,24 @@ class Sample:
         Why rows and constants of the others are estimates; None where they are exact.
     """
 
-    stage: Stage
-    nbytes: int
+    setup: Setup
     base_bytes: int
     engine: Engine
     why: str | None
 
     @property
+    def nbytes(self) -> int:
+        """Of the rows and labels."""
+        return self.setup.nbytes
+
+    @property
     def n(self) -> int:
         """Rows of an agent, ⌈N / m⌉."""
-        return self.stage.n
+        return self.setup.n
 
 
 def take_sample(
-    plan: Plan, ranks: int, engine: Engine, comm: Any, *, seconds: float
+    config: Config, ranks: int, engine: Engine, comm: Any, *, seconds: float
 ) -> Sample:
     """Set up what `ranks` agents would have, all of them if that is not too much.
 
@@ -73,36 +76,37 @@ def take_sample(
         That the set-up of all agents may take.
     """
     base_bytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-    rows = plan.data.source.options.get("rows")
+    assert config.data is not None
+    rows = config.data.options.get("rows")
     if rows is not None and rows < ranks:
         raise UserError(
             f"--ranks {ranks}: [data] has {rows} rows, fewer than one an agent"
         )
-    # The minimiser takes long, and is needed only where ε_f depends on it.
-    wanted = plan.accuracy is not None and plan.accuracy.radius is None
-    plan = _ring(plan)._replace(reference=plan.reference and wanted)
-    why = _too_much(plan, ranks, seconds)
-    stage = None
+    config = _on_a_ring(config)
+    why = _too_much(config, ranks, seconds)
+    setup = None
     if why is None:
         try:
-            stage, nbytes = _all_agents(plan, ranks, min(comm.rank, ranks - 1), seconds)
+            setup = _all_agents(config, ranks, min(comm.rank, ranks - 1), seconds)
         except TooMuchError as error:
             why = str(error)
     # Two that rehearse together must take the same parameters.
     why = next((one for one in comm.allgather(why) if one is not None), None)
-    if stage is None or why is not None:
-        stage, nbytes = _one_agent(plan, ranks, f"{why}")
-    return Sample(stage._replace(comm=comm), nbytes, base_bytes, engine, why)
+    if setup is None or why is not None:
+        setup = _one_agent(config, ranks, f"{why}")
+    return Sample(setup._replace(comm=comm), base_bytes, engine, why)
 
 
-def _too_much(plan: Plan, ranks: int, seconds: float) -> str | None:
+def _too_much(config: Config, ranks: int, seconds: float) -> str | None:
     """Say why not all agents can be set up here, as far as it is seen beforehand."""
     if seconds == 0:
         return "no seconds are given to the others"
     if ranks > MOST_AGENTS:
         return f"no more than {MOST_AGENTS:,} agents are set up here"
-    options, base = plan.data.source.options, Path(plan.folder)
-    if plan.data.source.name == "libsvm" and plan.data.layout == "dense":
+    data, base = config.data, Path(config.folder)
+    assert data is not None
+    options = data.options
+    if data.source == "libsvm" and data.layout == "dense":
         return "nobody knows beforehand how much sparse rows take when they are dense"
     if "path" not in options:
         nbytes = options.get("rows", 0) * options.get("columns", 0) * 8
@@ -119,33 +123,33 @@ def _too_much(plan: Plan, ranks: int, seconds: float) -> str | None:
     return "the data are more than 1 GB" if nbytes > MOST_BYTES else None
 
 
-def _all_agents(plan: Plan, ranks: int, kept: int, seconds: float) -> tuple[Stage, int]:
-    """Set up all agents; return the stage of one, and the bytes of its rows."""
-    plan, sizes = _measured(plan)
+def _all_agents(config: Config, ranks: int, kept: int, seconds: float) -> Setup:
+    """Set up all agents; return what one has."""
 
-    def set_up(comm: Any) -> Stage | None:
-        stage = build_stage(plan, comm)
-        return stage if comm.rank == kept else None
+    def work(comm: Any) -> Setup | None:
+        setup = _set_up(config, comm)
+        return setup if comm.rank == kept else None
 
-    stage = together(ranks, set_up, seconds)[kept]
-    assert stage is not None
-    return stage, sizes[kept]
+    setup = together(ranks, work, seconds)[kept]
+    assert setup is not None
+    return setup
 
 
-def _one_agent(plan: Plan, ranks: int, why: str) -> tuple[Stage, int]:
+def _one_agent(config: Config, ranks: int, why: str) -> Setup:
     """Set up one agent with its part of the rows, as if all others had the same."""
-
-    class First(Part):
-        def make(self, *arguments: Any) -> Any:
-            return FirstPart(super().make(*arguments), ranks)
-
-    data = plan.data._replace(source=First(*plan.data.source), shares=None)
-    plan, sizes = _measured(plan._replace(data=data))
+    assert config.data is not None
+    first = FirstPart(config.data.make_source(), ranks)
+    config = replace(config, data=replace(config.data, shares=None))
     try:
-        stage = build_stage(plan, alone())
+        setup = _set_up(config, alone(), Given(source=first))
     except UserError as error:
         raise UserError(f"{error} (in the rows of one agent alone, as {why})") from None
-    return stage._replace(rows=stage.rows * ranks), sizes[0]
+    return setup._replace(rows=setup.rows * ranks)
+
+
+def _set_up(config: Config, comm: Any, given: Given = NOTHING_GIVEN) -> Setup:
+    """Set up as a run does; the communicators live as long as the command."""
+    return set_up(config, Collective(comm), None, ExitStack(), given)
 
 
 class FirstPart:
@@ -167,26 +171,22 @@ class FirstPart:
         return table
 
 
-def _measured(plan: Plan) -> tuple[Plan, dict[int, int]]:
-    """Let the size of each agent's rows be told when its problem is made."""
-    sizes: dict[int, int] = {}
+def _on_a_ring(config: Config) -> Config:
+    """The config on a ring, which any number of agents can have.
 
-    class Measured(Part):
-        def make(self, *arguments: Any) -> Any:
-            shard, collective = arguments
-            sizes[collective.agent] = shard.nbytes
-            return super().make(*arguments)
-
-    return plan._replace(problem=Measured(*plan.problem)), sizes
-
-
-def _ring(plan: Plan) -> Plan:
-    """The plan on a ring, which any number of agents can have."""
-    network = plan.network._replace(
-        topology=Part("ring", "pmgt_mpi.graphs.fixed:ring"),
-        file=None,
-        weights=Part("laplacian", "pmgt_mpi.graphs.weights:laplacian"),
-        weights_file=None,
-        placement="none",
+    The minimiser takes long, and is needed only where ε_f depends on it.
+    """
+    problem, ring = (
+        config.problem,
+        NetworkSection(
+            topology="ring",
+            weights="laplacian",
+            exchange=config.network.exchange,
+            placement="none",
+            seed=config.network.seed,
+        ),
     )
-    return plan._replace(network=network)
+    wanted = problem.epsilon is not None and problem.radius is None
+    evaluate = config.evaluate
+    evaluate = replace(evaluate, reference=evaluate.reference and wanted)
+    return replace(config, network=ring, evaluate=evaluate)

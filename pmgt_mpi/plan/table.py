@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from pmgt_mpi.config.plan import Part, Plan
+from dataclasses import replace
+
+from pmgt_mpi.config.schema import Config
 from pmgt_mpi.errors import UserError
 from pmgt_mpi.execution.setup import network_of
 from pmgt_mpi.gossip.polynomials import rounds_for
-from pmgt_mpi.graphs import TOPOLOGIES
 from pmgt_mpi.output.table import markdown_text
 from pmgt_mpi.plan.forecast import Cluster, forecast
 from pmgt_mpi.plan.sample import Sample
@@ -16,24 +17,23 @@ GRAPHS = ("ring", "torus", "exponential", "random-regular")
 AGENTS = (100, 1_000, 10_000, 100_000)
 
 
-def table(plan: Plan, cluster: Cluster, contraction: float, sample: Sample) -> str:
+def table(config: Config, cluster: Cluster, contraction: float, sample: Sample) -> str:
     """Return the table as Markdown: M such that one mix contracts as wanted.
 
     The rows of an agent stay what they are at the cluster's number of ranks: the data
     grow with the agents.
     """
-    algorithm = plan.algorithms[0]
-    mixing = algorithm.mixing.load()
-    label = markdown_text(printable(algorithm.label))
+    section = config.algorithm[0]
+    mixing = config.mixing_of(section)
+    label = markdown_text(printable(section.label))
     lines = [
         f"| graph | agents | degree | 1 − λ₂ | M | rounds of a step of "
         f"{label} | MB that an agent sends | seconds | of which compute |",
         "|---|---|---|---|---|---|---|---|---|",
     ]
     for graph in GRAPHS:
-        part = Part(graph, TOPOLOGIES[graph])
-        network = plan.network._replace(topology=part, file=None)
-        own = plan._replace(network=network)
+        named = replace(config.network, topology=graph, options={}, file=None)
+        own = replace(config, network=named)
         for m in AGENTS:
             network = network_of(own, m)
             degree, gap = int(network.degrees.max()), 1 - network.lambda_2

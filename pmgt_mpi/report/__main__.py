@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from pmgt_mpi import __version__
 from pmgt_mpi.errors import UserError
 from pmgt_mpi.output.runs import read_run
 from pmgt_mpi.pictures.curves import curves_of
@@ -14,6 +13,7 @@ from pmgt_mpi.report.formats import FORMATS
 from pmgt_mpi.report.targets import require_reached
 from pmgt_mpi.report.write import different, write_report
 from pmgt_mpi.terminal import command, complain, say, write
+from pmgt_mpi.version import __version__
 
 DESCRIPTION = """\
 Report one run, or compare several: a page that needs nothing else (report.html), with

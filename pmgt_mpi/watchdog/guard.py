@@ -13,7 +13,7 @@ from typing import Any
 from pmgt_mpi.errors import UserError
 from pmgt_mpi.mpi.collective import AgreedError, Collective
 from pmgt_mpi.terminal import printable
-from pmgt_mpi.watchdog.signals import Sentry
+from pmgt_mpi.watchdog.signals import Monitor
 from pmgt_mpi.watchdog.watchdog import Watchdog
 
 TOGETHER = 4.0
@@ -50,10 +50,10 @@ def guarded(comm: Any, timeout: float) -> Iterator[Watchdog]:
     agent for which the others have waited longer than `timeout` seconds.
     """
     collective = Collective(comm.Dup())
-    sentry = Sentry(comm.rank, has_launcher=comm.size > 1, signals=False)
-    sentry.abort = comm.Abort
-    watchdog = Watchdog(collective, sentry, timeout)
-    sentry.start()
+    monitor = Monitor(comm.rank, has_launcher=comm.size > 1, signals=False)
+    monitor.abort = comm.Abort
+    watchdog = Watchdog(collective, monitor, timeout)
+    monitor.start()
     try:
         yield watchdog
     except AgreedError:
@@ -64,7 +64,7 @@ def guarded(comm: Any, timeout: float) -> Iterator[Watchdog]:
     else:
         _meet_at_the_end(collective, None)
     finally:
-        sentry.close()
+        monitor.close()
         watchdog.close()
         collective.comm.Free()
 

@@ -1,4 +1,4 @@
-"""Asking all agents what they do: questions and answers between the sentries' threads.
+"""Asking all agents what they do: questions and answers between the monitors' threads.
 
 They travel over a communicator of their own, so that they work while the main threads
 are blocked in MPI, and need an MPI that lets several threads call it at once.
@@ -25,10 +25,10 @@ class Answer(NamedTuple):
     seconds: float
 
 
-class RollCall:
+class Probe:
     """Asks the others, and answers who asks; made by all together.
 
-    It is made before the agents have their seats: agent i is rank i until `seat`.
+    It is made before the network is known: agent i is rank i until `learn_agents`.
 
     Parameters
     ----------
@@ -48,38 +48,38 @@ class RollCall:
         self.answers: dict[int, Answer] = {}
         self._own = own
         self._rank = first.agent
-        self._seats = list(range(first.agents))
-        self._people = first.gather((platform.node(), os.getpid()))
-        self._letters = Mailbox(first.comm)
+        self._agent_of_rank = list(range(first.agents))
+        self._processes = first.gather((platform.node(), os.getpid()))
+        self._mailbox = Mailbox(first.comm)
 
     @property
     def possible(self) -> bool:
         """Whether this MPI can do it."""
-        return self._letters.possible
+        return self._mailbox.possible
 
-    def seat(self, collective: Collective) -> None:
+    def learn_agents(self, collective: Collective) -> None:
         """Learn which agent every rank is; collective."""
         ranks = collective.gather(self._rank)
-        self._seats = [ranks.index(rank) for rank in range(self.agents)]
+        self._agent_of_rank = [ranks.index(rank) for rank in range(self.agents)]
 
     def close(self) -> None:
-        """Free what letters go over; collective, and nobody asks any more."""
-        self._letters.close()
+        """Free what the messages go over; collective, and nobody asks any more."""
+        self._mailbox.close()
 
     def ask(self) -> None:
         """Ask all others; `serve` then takes in their answers."""
-        self.answers = {self._seats[self._rank]: self._own()}
+        self.answers = {self._agent_of_rank[self._rank]: self._own()}
         for rank in range(self.agents):
             if rank != self._rank:
-                self._letters.send(rank, QUESTION, None)
+                self._mailbox.send(rank, QUESTION, None)
 
     def serve(self) -> None:
         """Answer the questions that have come, and take in answers."""
-        for rank, tag, content in self._letters.received():
+        for rank, tag, content in self._mailbox.received():
             if tag == QUESTION:
-                self._letters.send(rank, ANSWER, self._own())
+                self._mailbox.send(rank, ANSWER, self._own())
             else:
-                self.answers[self._seats[rank]] = content
+                self.answers[self._agent_of_rank[rank]] = content
 
     def silent(self) -> list[int]:
         """Agents that have not answered."""
@@ -87,5 +87,5 @@ class RollCall:
 
     def name(self, agent: int) -> str:
         """Who an agent is, and where."""
-        host, process = self._people[self._seats.index(agent)]
+        host, process = self._processes[self._agent_of_rank.index(agent)]
         return f"agent {agent} on {host} (process {process})"

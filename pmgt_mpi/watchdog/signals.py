@@ -1,4 +1,4 @@
-"""The sentry: one thread that serves signals and the watchdog.
+"""The monitor: one thread that serves signals and the watchdog.
 
 Python's own signal handlers run in the main thread, and not while it is blocked in MPI
 or in compiled code. So the signals are blocked in all threads from the start, and this
@@ -33,11 +33,11 @@ COURTESY = 1.0
 
 
 def block_signals() -> None:
-    """Keep the signals for the sentry; called before any other thread is started."""
+    """Keep the signals for the monitor; called before any other thread is started."""
     signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
 
 
-class Sentry:
+class Monitor:
     """Waits for signals, and ends the job if it must be at once.
 
     Parameters
@@ -83,11 +83,11 @@ class Sentry:
         self.look: Callable[[], None] | None = None
         self.agent = agent
         self._asked_at = 0.0
-        self._deadline = deadline
+        self.deadline = deadline
         self._closing = Event()
         self._signals = signals
         self._parent = os.getppid() if has_launcher else None
-        self._thread = Thread(target=self._serve, daemon=True, name="sentry")
+        self._thread = Thread(target=self._serve, daemon=True, name="monitor")
 
     def start(self) -> None:
         """Start the thread."""
@@ -115,7 +115,7 @@ class Sentry:
 
     def _serve(self) -> None:
         while True:
-            left = self._deadline - monotonic() if self.set_up else TICK
+            left = self.deadline - monotonic() if self.set_up else TICK
             received = self._wait(min(TICK, max(0.0, left)))
             STOPS.look()
             if self._closing.is_set():
@@ -124,7 +124,7 @@ class Sentry:
                 self._receive(received)
             elif self._parent is not None and os.getppid() != self._parent:
                 os._exit(1)  # the launcher was killed: nobody else would end this rank
-            elif self.set_up and monotonic() >= self._deadline:
+            elif self.set_up and monotonic() >= self.deadline:
                 self._end_set_up("--max-seconds are over")
             elif self.look is not None:
                 self.look()

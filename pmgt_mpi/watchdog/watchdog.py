@@ -1,9 +1,9 @@
 """The watchdog: ends a job in which agents wait for one that does not come.
 
 The main thread writes down when it enters a mix or a collective, and nothing else. The
-sentry's thread looks at that once a second. If its agent has waited for longer than the
-time limit, it asks all others what they do. Whoever gives no answer, or an answer that
-it waits for nobody, is the one that is stuck.
+monitor's thread looks at that once a second. If its agent has waited for longer than
+the time limit, it asks all others what they do. Whoever gives no answer, or an answer
+that it waits for nobody, is the one that is stuck.
 
 During the set-up one agent may work for long while the others wait, so there only who
 gives no answer for longer than the time limit is stuck.
@@ -16,8 +16,8 @@ from time import perf_counter, sleep
 from pmgt_mpi.clock import TICK
 from pmgt_mpi.gossip.gossip import Gossip
 from pmgt_mpi.mpi.collective import Collective
-from pmgt_mpi.watchdog.liveness import Answer, RollCall
-from pmgt_mpi.watchdog.signals import Sentry
+from pmgt_mpi.watchdog.liveness import Answer, Probe
+from pmgt_mpi.watchdog.signals import Monitor
 
 STUCK = 4
 """Exit code of a job in which an agent was stuck."""
@@ -44,17 +44,17 @@ class Watchdog:
     ----------
     first
         All ranks, before they know which agents they are.
-    sentry
+    monitor
         Whose thread serves the watchdog.
     timeout
         Seconds that an agent may wait.
     """
 
-    def __init__(self, first: Collective, sentry: Sentry, timeout: float) -> None:
+    def __init__(self, first: Collective, monitor: Monitor, timeout: float) -> None:
         self.timeout = timeout
         self._collective = first
-        self._sentry = sentry
-        self._roll_call = RollCall(first, self._own)
+        self.monitor = monitor
+        self._probe = Probe(first, self._own)
         self._gossip: Gossip | None = None
         self._position = Position()
         self._label = ""
@@ -62,18 +62,19 @@ class Watchdog:
         self._last_waiting: tuple[float, int] | None = None
         self._waited = 0.0
         self._looked = perf_counter()
-        sentry.look = self.look
+        monitor.look = self.look
 
-    def seat(self, collective: Collective) -> None:
+    def learn_agents(self, collective: Collective) -> None:
         """Learn which agent every rank is; collective."""
         self._collective = collective
-        self._roll_call.seat(collective)
+        self.monitor.agent = collective.agent
+        self._probe.learn_agents(collective)
 
     def close(self) -> None:
-        """Free what it talks on; collective, after the sentry's thread has ended."""
-        self._roll_call.close()
+        """Free what it talks on; collective, after the monitor's thread has ended."""
+        self._probe.close()
 
-    def attend(self, label: str, gossip: Gossip, position: Position) -> None:
+    def watch(self, label: str, gossip: Gossip, position: Position) -> None:
         """Watch over this algorithm from now on: the set-up is over."""
         self._label, self._position, self._gossip = label, position, gossip
 
@@ -82,7 +83,7 @@ class Watchdog:
         now = perf_counter()
         # A job that was stopped as a whole has not waited meanwhile.
         passed, self._looked = min(now - self._looked, 2 * TICK), now
-        self._roll_call.serve()
+        self._probe.serve()
         if self._gossip is None:
             self._look_at_set_up(passed)
             return
@@ -91,25 +92,25 @@ class Watchdog:
         self._waited = self._waited + passed if same else 0.0
         self._last_waiting = waiting
         if self._waited > self.timeout:
-            self._roll_call.ask()
+            self._probe.ask()
             end = perf_counter() + ANSWER_SECONDS
-            while self._roll_call.silent() and perf_counter() < end:
+            while self._probe.silent() and perf_counter() < end:
                 sleep(0.02)
-                self._roll_call.serve()
+                self._probe.serve()
             if self._waiting() == waiting:
-                self._report(self._roll_call.answers)
+                self._report(self._probe.answers)
 
     def _look_at_set_up(self, passed: float) -> None:
         """Ask now and then, and leave everybody the whole time limit to answer."""
-        if not self._roll_call.possible:
+        if not self._probe.possible:
             return
         self._waited += passed
-        if self._asked and not self._roll_call.silent():
+        if self._asked and not self._probe.silent():
             self._asked, self._waited = False, 0.0
         elif self._waited > self.timeout:
             if self._asked:
-                self._report(self._roll_call.answers)
-            self._roll_call.ask()
+                self._report(self._probe.answers)
+            self._probe.ask()
             self._asked, self._waited = True, 0.0
 
     def _waiting(self) -> tuple[float, int] | None:
@@ -145,13 +146,13 @@ class Watchdog:
         in_turn = waiting or sorted(answers)
         sleep(2 * TICK * in_turn.index(self._collective.agent))
         lines = [*self._stuck(answers), *self._waits(answers, waiting)]
-        self._sentry.end_job(STUCK, "\npmgt_mpi: ".join(lines), courteous=False)
+        self.monitor.end_job(STUCK, "\npmgt_mpi: ".join(lines), courteous=False)
 
     def _stuck(self, answers: dict[int, Answer]) -> list[str]:
         remedy = f"if it is only slow, raise [run] timeout, now {self.timeout:g} s"
-        if not self._roll_call.possible:
+        if not self._probe.possible:
             return ["an agent is stuck, and this MPI cannot tell which"]
-        name, silent = self._roll_call.name, self._roll_call.silent()
+        name, silent = self._probe.name, self._probe.silent()
         where = "" if self._gossip else " in the set-up"
         if silent:
             return [
@@ -174,7 +175,7 @@ class Watchdog:
             answer = answers[agent]
             names = ", ".join(map(str, answer.waits_for[:TOLD]))
             lines.append(
-                f"{self._roll_call.name(agent)} has waited {answer.seconds:.0f} s for "
+                f"{self._probe.name(agent)} has waited {answer.seconds:.0f} s for "
                 f"agents {names} in {answer.doing}"
             )
         return lines

@@ -11,7 +11,7 @@ from methods import FULL, KATYUSHAX, SVRG
 from trial_grids import Point
 
 if TYPE_CHECKING:
-    from pmgt_mpi.config.plan import Plan
+    from pmgt_mpi.config.schema import Config
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
@@ -68,12 +68,12 @@ class Sweep:
             "problem": {"kind": "shift-invert-pca", "ratio": case.ratio},
         }
 
-    def plan(self, case: Case) -> Plan:
-        """Plan of a run of one of the problems."""
+    def config(self, case: Case) -> Config:
+        """Config of a run of one of the problems."""
         from pmgt_mpi.config.read import check_config
 
-        config = {**self.sections(case), "algorithm": [{"name": self.methods[0]}]}
-        return check_config(config, DECLARED.name, str(CONFIGS))
+        values = {**self.sections(case), "algorithm": [{"name": self.methods[0]}]}
+        return check_config(values, DECLARED.name, str(CONFIGS))
 
 
 def read_sweep(path: Path = DECLARED) -> Sweep:

@@ -49,7 +49,7 @@ def run(options: argparse.Namespace) -> int:
         if options.problems and case.name not in options.problems:
             continue
         lab = RowLab(
-            sweep.plan(case),
+            sweep.config(case),
             sweep.agents,
             (case.every, EPOCHS),
             weight=sweep.weight,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from copy import copy
+from dataclasses import replace
 from itertools import pairwise
 from math import isfinite
 from typing import Any
@@ -14,7 +15,7 @@ from mpi4py import MPI
 from row_agents import Array, RowAgents
 
 from pmgt_mpi.algorithms import ALGORITHMS
-from pmgt_mpi.config.plan import Plan
+from pmgt_mpi.config.schema import Config
 from pmgt_mpi.data.blocks import block_bounds, block_sizes
 from pmgt_mpi.execution.engine import choose_engine
 from pmgt_mpi.execution.setup import network_of, shard_of
@@ -27,13 +28,13 @@ from pmgt_mpi.registry import import_object
 class RowLab(Lab):
     """All agents in one process: row i of every array is agent i's.
 
-    Data, problem, graph and engine are the package's own, made from a run's plan; the
+    Data, problem, graph and engine are the package's own, made from a run's config; the
     problem must be a quadratic one without a regularizer. A run of seed s has the
-    gradients and the rounds that the plan has on m ranks with ``run.seed = s``.
+    gradients and the rounds that the config has on m ranks with ``run.seed = s``.
 
     Parameters
     ----------
-    plan
+    config
         What is solved.
     m
         Number of agents.
@@ -49,17 +50,17 @@ class RowLab(Lab):
 
     def __init__(
         self,
-        plan: Plan,
+        config: Config,
         m: int,
         every: tuple[int, int],
         graph_seed: int | None = None,
         weight: float = 0.0,
     ) -> None:
         self.m, self.every, self.weight = m, every, weight
-        self._plan, self._graph_seed = plan, graph_seed
+        self._config, self._graph_seed = config, graph_seed
         alone = Collective(MPI.COMM_SELF)
-        shard = shard_of(plan, alone)
-        self.whole: QuadraticModel = plan.problem.make(shard, alone)
+        shard = shard_of(config, alone)
+        self.whole: QuadraticModel = config.problem.make(shard, alone)
         constants = self.whole.constants(alone)
         self.l1, self.l2 = constants.l1, constants.l2
         self.sigma, self.kappa = constants.sigma, constants.L / constants.sigma
@@ -70,7 +71,7 @@ class RowLab(Lab):
         plain = [self._part(shard.A[i:j]) for i, j in pairwise(bounds)]
         self.Q = self.weights[:, :, None] * np.stack([p.hessian(p.q) for p in plain])
         self.q = self.weights * np.stack([part.q for part in plain])
-        engine = choose_engine(alone, plan.engine)
+        engine = choose_engine(alone, config.run.engine)
         self.parts: list[Any] = [engine.problem(part) for part in plain]
         self.x_star = -np.linalg.solve(self.Q.mean(0), self.q.mean(0))
         self._networks: dict[int, tuple[Array, float, float]] = {}
@@ -87,7 +88,8 @@ class RowLab(Lab):
         """W, λ_2 and λ_min of a run of this seed."""
         seed = seed if self._graph_seed is None else self._graph_seed
         if seed not in self._networks:
-            network = network_of(self._plan._replace(seed=seed), self.m)
+            run = replace(self._config.run, seed=seed)
+            network = network_of(replace(self._config, run=run), self.m)
             W = np.zeros((self.m, self.m))
             for i in range(self.m):
                 row = network.neighbourhood(i)

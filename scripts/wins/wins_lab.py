@@ -14,7 +14,7 @@ from pmgt_mpi.config.read import check_config
 if TYPE_CHECKING:
     from trial_grids import Point
 
-    from pmgt_mpi.config.plan import Plan
+    from pmgt_mpi.config.schema import Config
 
 START: dict[tuple[int, str], Point] = {
     (2, KATYUSHAX): (5, 2, 6, 2),
@@ -38,21 +38,21 @@ def start(m: int, r: int, method: str) -> Point:
     return (step, point[1], point[2] if m > 8 else 2, *(1 for _ in point[3:]))
 
 
-def plan_of(r: int, seed: int) -> Plan:
-    """Plan of the runs on ranks, and of those in one process."""
-    config = {
+def config_of(r: int, seed: int) -> Config:
+    """Config of the runs on ranks, and of those in one process."""
+    values = {
         "run": {"seed": seed},
         "network": {"topology": "two-neighbours"},
         "data": {"source": "bernoulli", "rows": ROWS, "columns": COLUMNS},
         "problem": {"kind": "shift-invert-pca", "ratio": float(r)},
         "algorithm": [{"name": NIDS}],
     }
-    return check_config(config, "wins", ".")
+    return check_config(values, "wins", ".")
 
 
 class OneProcess(RowLab):
     """All agents in one process."""
 
     def __init__(self, m: int, r: int, seed: int) -> None:
-        super().__init__(plan_of(r, seed), m, EVERY[r], graph_seed=seed)
+        super().__init__(config_of(r, seed), m, EVERY[r], graph_seed=seed)
         self.r, self.seed = r, seed

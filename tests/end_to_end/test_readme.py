@@ -27,8 +27,8 @@ def block(mark: str) -> str:
 
 def test_the_config_is_valid_and_names_every_choice():
     text = block("config")
-    plan = check_config(tomllib.loads(text), "README", ".")
-    assert [a.label for a in plan.algorithms] == ["pmgt-katyushax", "NIDS, large step"]
+    config = check_config(tomllib.loads(text), "README", ".")
+    assert [a.label for a in config.algorithm] == ["pmgt-katyushax", "NIDS, large step"]
 
 
 @pytest.mark.parametrize("name", ["solve", "own problem"])

@@ -144,7 +144,22 @@ def manifests_that_are_nested_deeply(out):
 
 def an_empty_config(out):
     (out / "config.toml").write_text("")
-    return "config.toml is not as a run writes it: it lacks a section"
+    return (
+        "is missing; valid: bernoulli, gaussian, npy, libsvm, csv (it is not as a run"
+    )
+
+
+def of_version_0_1(out):
+    (out / "asked.toml").unlink()
+    meta = json.loads((out / "meta.json").read_text())
+    (out / "meta.json").write_text(json.dumps({**meta, "schema": 1}))
+    return "was written by another version of pmgt_mpi (schema 1, and this one reads 2)"
+
+
+def of_version_0_1_and_ended_in_the_set_up(out):
+    (out / "asked.toml").unlink()
+    (out / "meta.json").unlink()
+    return "was written by another version of pmgt_mpi (schema 1, and this one reads 2)"
 
 
 def no_metrics(out):
@@ -180,6 +195,8 @@ def sealed(content):
         manifests_without_keys,
         manifests_that_are_nested_deeply,
         an_empty_config,
+        of_version_0_1,
+        of_version_0_1_and_ended_in_the_set_up,
         no_metrics,
         metrics_that_lead_elsewhere,
         a_checkpoint_that_leads_elsewhere,
@@ -352,7 +369,7 @@ def test_what_is_no_run_folder_is_left_alone(tmp_path):
     assert "no such run folder" in complaint(resume(tmp_path))
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "thesis.tex").write_text("x")
-    assert "it holds no config.toml" in complaint(resume(tmp_path))
+    assert "it holds no asked.toml" in complaint(resume(tmp_path))
     with begin(tmp_path, "--resume", "auto") as job:
         message = complaint(job.wait(30))
     assert message.startswith("out is no run folder: it has no config.toml, but thesis")

@@ -62,14 +62,16 @@ def test_trials_in_one_process_are_the_runs_on_ranks(tmp_path, row_lab):
     out = tmp_path / "run"
     command = ["-m", "pmgt_mpi.run", "--config", str(path), "--out", str(out)]
     mpirun(4, command, timeout=60).expect(0)
-    plan = read_config(path)
-    lab = row_lab.RowLab(plan, 4, every=(1, 1))
+    config = read_config(path)
+    lab = row_lab.RowLab(config, 4, every=(1, 1))
     on_ranks = json.loads((out / "summary.json").read_text())
     assert len(on_ranks) == 4
     for told in on_ranks:
         method = told["algorithm"]
-        values = next(p.method.options for p in plan.algorithms if p.label == method)
-        trial = lab.run(method, values, plan.seed, target=1e-30, budget=15)
+        values = next(
+            vars(one.method) for one in config.algorithm if one.label == method
+        )
+        trial = lab.run(method, values, config.run.seed, target=1e-30, budget=15)
         assert trial["status"] == "budget"
         assert trial["rounds"] == told["rounds"]
         assert trial["gradients"] * lab.n == pytest.approx(told["gradients"])

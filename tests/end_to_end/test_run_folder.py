@@ -32,8 +32,8 @@ def test_files_of_the_folder(finished):
     _, left = finished
     names = {path.name for path in left.path.iterdir()}
     assert names == {
-        "config.toml", "meta.json", "metrics.jsonl", "summary.json", "ranks.csv",
-        "edges.csv", "solution.npz", "convergence.png", "checkpoint",
+        "asked.toml", "config.toml", "meta.json", "metrics.jsonl", "summary.json",
+        "ranks.csv", "edges.csv", "solution.npz", "convergence.png", "checkpoint",
     }  # fmt: skip
     assert (left.path / "convergence.png").read_bytes().startswith(b"\x89PNG")
 
@@ -122,7 +122,7 @@ def test_summary_and_meta(finished):
         assert summary["lambda_2"] == pytest.approx(0.5)
         assert all(not isinstance(v, str) for v in summary["parameters"].values())
     meta = left.meta
-    assert meta["schema"] == 1
+    assert meta["schema"] == 2
     assert meta["seed"] == 3
     assert len(meta["hosts"]) == 4
     assert meta["neighbours"] == [[1, 3], [0, 2], [1, 3], [0, 2]]
@@ -152,14 +152,23 @@ def test_the_solution_is_the_average_of_the_agents(finished):
         assert distance < np.linalg.norm(solution["reference"])
 
 
-def test_the_resolved_config_gives_the_same_bits_again(finished, tmp_path):
+def test_the_config_with_numbers_and_that_with_words_give_the_same_bits(
+    finished, tmp_path
+):
     _, left = finished
-    text = (left.path / "config.toml").read_text()
-    assert tomllib.loads(text)["algorithm"][0]["batch_size"] == "sqrt"
-    run_config(tmp_path, text).expect(0)
-    again = Left(tmp_path / "out").solution
-    for name, array in left.solution.items():
-        assert again[name].tobytes() == array.tobytes()
+    for name, numbers in (("asked.toml", False), ("config.toml", True)):
+        text = (left.path / name).read_text()
+        first = tomllib.loads(text)["algorithm"][0]
+        assert numbers != (first["batch_size"] == "sqrt")
+        assert numbers == isinstance(first["step_size"], float)
+        (tmp_path / name).mkdir()
+        run_config(tmp_path / name, text).expect(0)
+        again = Left(tmp_path / name / "out")
+        for label, array in left.solution.items():
+            assert again.solution[label].tobytes() == array.tobytes()
+        # Numbers stay as they are: the run is described to the last bit.
+        resolved = (again.path / "config.toml").read_text()
+        assert resolved == (left.path / "config.toml").read_text()
 
 
 def test_order_and_company_of_algorithms_do_not_change_a_run(finished, tmp_path):

@@ -2,35 +2,50 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from pmgt_mpi.algorithms import ALGORITHMS
 from pmgt_mpi.checkpoints.identity import facts, machine
-from pmgt_mpi.checkpoints.keeper import Keeper, Upkeep
-from pmgt_mpi.checkpoints.keeping import Keeping
+from pmgt_mpi.checkpoints.policy import Checkpointer, Policy, Unsaved
 from pmgt_mpi.checkpoints.resume import newest
 from pmgt_mpi.checkpoints.store import Checkpoints, complete, numbered
-from pmgt_mpi.config.plan import AlgorithmPlan, CheckpointPlan, Part, Stop
+from pmgt_mpi.config.schema import (
+    AlgorithmSection,
+    CheckpointSection,
+    Config,
+    EvaluateSection,
+    MixingSection,
+    ProblemSection,
+    StopSection,
+)
 from pmgt_mpi.data.shard import Shard
-from pmgt_mpi.execution.algorithm import execute
+from pmgt_mpi.execution.algorithm import run_algorithm
 from pmgt_mpi.execution.engine import PYTHON
-from pmgt_mpi.execution.stage import make_stage, spread_network
-from pmgt_mpi.gossip import EXCHANGES, MIXINGS
+from pmgt_mpi.execution.setup import Loaded, Place, measure, spread_network
 from pmgt_mpi.graphs.build import build_network
 from pmgt_mpi.mpi.collective import AgreedError, Collective
 from pmgt_mpi.output.folder import RunFolder
 from pmgt_mpi.problems import PROBLEMS
 from pmgt_mpi.regularizers.l1 import L1
-from pmgt_mpi.watchdog.signals import Sentry
+from pmgt_mpi.watchdog.signals import Monitor
 from tests.support.methods import METHODS
 
 STEPS = 11
 CLOCKS = {"seconds", "compute_seconds", "comm_seconds"}
 
 
+CONFIG = Config(
+    problem=ProblemSection(kind="ridge"),
+    mixing=MixingSection(rounds=4),
+    evaluate=EvaluateSection(every=2, reference=False),
+    algorithm=(),
+)
+
+
 @pytest.fixture
-def stage(comm):
+def setup(comm):
     rng = np.random.default_rng(comm.rank)
     n = 20 + 3 * comm.rank
     A = rng.normal(size=(n, 6))
@@ -42,10 +57,8 @@ def stage(comm):
         collective,
         lambda: build_network(comm.size, np.random.default_rng(0), topology="ring"),
     )
-    yield make_stage(
-        comm, collective, network, problem, L1(strength=0.01), np.zeros(6),
-        lambda weight, constants: None,  # noqa: ARG005
-    )  # fmt: skip
+    place = Place(comm, collective, *network)
+    yield measure(CONFIG, place, Loaded(None), problem, L1(strength=0.01), np.zeros(6))
     collective.comm.Free()
 
 
@@ -60,40 +73,26 @@ def folder(comm, mpi_tmp_path):
         opened.close()
 
 
-def run(stage, name, keeping, steps=STEPS):
+def run(setup, name, hooks, steps=STEPS):
     """Run a method; all that must not depend on an interruption."""
-    plan = AlgorithmPlan(
-        label=name,
-        stream=name,
-        method=Part(name, ALGORITHMS.address(name)),
-        mixing=Part("chebyshev", MIXINGS.address("chebyshev")),
-        mix_rounds=4,
-        steps=steps,
-        evaluate_every=2,
+    config = replace(
+        CONFIG,
+        run=replace(CONFIG.run, seed=7),
+        stop=StopSection(steps=steps),
+        algorithm=(AlgorithmSection(name=name, method=METHODS[name]),),
     )
-    if keeping.parameters is None:
-        keeping.parameters = vars(METHODS[name])
-    return execute(
-        stage,
-        plan,
-        seed=7,
-        stop=Stop(),
-        exchange=Part("persistent", EXCHANGES.address("persistent")),
-        engine=PYTHON,
-        watch=lambda step, record: None,  # noqa: ARG005
-        tell=lambda note: None,  # noqa: ARG005
-        keeping=keeping,
-    )
+    return run_algorithm(setup, config, config.algorithm[0], PYTHON, hooks=hooks)
 
 
-def upkeep(stage, folder, every=0, done=()):
+def policy(setup, folder, every=0, done=()):
     checkpoints = Checkpoints(
-        folder[0], folder[1], stage.collective,
-        facts(stage.collective, stage.neighbourhood, "", stage.x0, "python"),
-        stage.collective.gather(machine()), [],
+        folder[0], folder[1], setup.collective,
+        facts(setup.collective, setup.neighbourhood, "", setup.x0, "python"),
+        setup.collective.gather(machine()), [],
     )  # fmt: skip
-    sentry = Sentry(stage.collective.agent, has_launcher=False)
-    return Upkeep(checkpoints, CheckpointPlan(every, 0.0), list(done), sentry)
+    monitor = Monitor(setup.collective.agent, has_launcher=False)
+    cadence = CheckpointSection(steps=every, minutes=0.0)
+    return Policy(checkpoints, cadence, list(done), monitor)
 
 
 def bills(finished):
@@ -110,12 +109,12 @@ def told(record):
 
 
 @pytest.mark.parametrize("name", METHODS)
-def test_every_method_goes_on_with_the_same_bits(stage, folder, together, name):
-    whole = run(stage, name, Keeping())
-    keeping = upkeep(stage, folder, every=4)
-    first = run(stage, name, Keeper(keeping, 0, None))
-    found = newest(folder[0], folder[1], stage.collective)
-    second = run(stage, name, Keeper(upkeep(stage, folder), 0, found.saved))
+def test_every_method_goes_on_with_the_same_bits(setup, folder, together, name):
+    whole = run(setup, name, Unsaved())
+    own = policy(setup, folder, every=4)
+    first = run(setup, name, Checkpointer(own, 0, None))
+    found = newest(folder[0], folder[1], setup.collective)
+    second = run(setup, name, Checkpointer(policy(setup, folder), 0, found.saved))
     with together:
         assert found.manifest.step == 8
         assert len(list(complete(folder[0]))) == 2
@@ -131,14 +130,14 @@ def test_every_method_goes_on_with_the_same_bits(stage, folder, together, name):
             assert told(record) == told(whole.records[index])
 
 
-def test_seconds_go_on_and_are_not_counted_twice(stage, folder, together):
-    run(stage, "nids", Keeper(upkeep(stage, folder, every=4), 0, None))
-    found = newest(folder[0], folder[1], stage.collective)
+def test_seconds_go_on_and_are_not_counted_twice(setup, folder, together):
+    run(setup, "nids", Checkpointer(policy(setup, folder, every=4), 0, None))
+    found = newest(folder[0], folder[1], setup.collective)
     before, _, wall = found.saved.numbers["clocks"]
-    longer = run(
-        stage, "nids", Keeper(upkeep(stage, folder), 0, found.saved), steps=2 * STEPS
+    longer, whole = (
+        run(setup, "nids", Checkpointer(policy(setup, folder), 0, saved), 2 * STEPS)
+        for saved in (found.saved, None)
     )
-    whole = run(stage, "nids", Keeper(upkeep(stage, folder), 0, None), steps=2 * STEPS)
     with together:
         assert longer.records[0]["seconds"] >= before
         assert wall > before > 0, "that of all the time runs when it is saved"
@@ -147,9 +146,9 @@ def test_seconds_go_on_and_are_not_counted_twice(stage, folder, together):
 
 
 def test_the_last_two_are_kept_and_a_damaged_one_is_passed_over(
-    comm, stage, folder, together
+    comm, setup, folder, together
 ):
-    run(stage, "nids", Keeper(upkeep(stage, folder, every=2), 0, None))
+    run(setup, "nids", Checkpointer(policy(setup, folder, every=2), 0, None))
     numbers = [number for number, _ in numbered(folder[0])]
     comm.Barrier()
     last = comm.size - 1
@@ -159,8 +158,8 @@ def test_the_last_two_are_kept_and_a_damaged_one_is_passed_over(
         content[-5] ^= 16
         path.write_bytes(content)
     comm.Barrier()
-    found = newest(folder[0], folder[1], stage.collective)
-    again = newest(folder[0], folder[1], stage.collective)
+    found = newest(folder[0], folder[1], setup.collective)
+    again = newest(folder[0], folder[1], setup.collective)
     with together:
         assert numbers == [5, 4]
         assert found.manifest.number == again.manifest.number == 4
@@ -172,10 +171,10 @@ def test_the_last_two_are_kept_and_a_damaged_one_is_passed_over(
 
 
 def test_if_one_agent_cannot_write_all_end_and_the_last_one_stays(
-    comm, stage, folder, together
+    comm, setup, folder, together
 ):
-    keeping = upkeep(stage, folder, every=4)
-    run(stage, "nids", Keeper(keeping, 0, None), steps=5)
+    own = policy(setup, folder, every=4)
+    run(setup, "nids", Checkpointer(own, 0, None), steps=5)
     comm.Barrier()
     if comm.rank == comm.size - 1:
         # Where this agent's file of the next checkpoint would be there is a folder.
@@ -185,13 +184,13 @@ def test_if_one_agent_cannot_write_all_end_and_the_last_one_stays(
         (blocked / "x").touch()
     comm.Barrier()
     if comm.rank == 0:
-        keeping.checkpoints._begin = lambda: 2
+        own.checkpoints._begin = lambda: 2
     message = ""
     try:
-        run(stage, "nids", Keeper(keeping, 0, None), steps=5)
+        run(setup, "nids", Checkpointer(own, 0, None), steps=5)
     except Exception as error:
         message = f"{type(error).__name__}: {error}"
-    found = newest(folder[0], folder[1], stage.collective)
+    found = newest(folder[0], folder[1], setup.collective)
     with together:
         assert message.startswith("AgreedError: cannot write ")
         assert "continue with --resume" in message
@@ -199,9 +198,10 @@ def test_if_one_agent_cannot_write_all_end_and_the_last_one_stays(
 
 
 def test_a_state_that_no_checkpoint_can_hold_is_refused_at_once(
-    stage, folder, together
+    setup, folder, together
 ):
-    keeper = Keeper(upkeep(stage, folder, every=4), 0, None)
+    checkpointer = Checkpointer(policy(setup, folder, every=4), 0, None)
     with together, pytest.raises(AgreedError, match="is a dataclass of arrays"):
-        keeper.restore((np.zeros(3),))
-    Keeper(upkeep(stage, folder), 0, None).restore((np.zeros(3),))  # none is wanted
+        checkpointer.restore((np.zeros(3),))
+    none_wanted = Checkpointer(policy(setup, folder), 0, None)
+    none_wanted.restore((np.zeros(3),))

@@ -10,7 +10,7 @@ import pytest
 
 from pmgt_mpi.agent import Agent
 from pmgt_mpi.clock import Clock
-from pmgt_mpi.config.plan import Stop
+from pmgt_mpi.config.schema import StopSection
 from pmgt_mpi.execution.evaluation import FAR_ABOVE_START, Evaluator, Objective
 from pmgt_mpi.execution.loop import run_loop
 from pmgt_mpi.gossip.exchange import PersistentExchange
@@ -129,7 +129,7 @@ def loop(comm):
         comm.Barrier()
         outcome = run_loop(
             algorithm, agent, x0, clock=clock, wall=Clock(), evaluator=evaluator,
-            collective=collective, steps=steps, every=every, stop=Stop(**stop),
+            collective=collective, steps=steps, every=every, stop=StopSection(**stop),
             watch=watch,
         )  # fmt: skip
         return Seen(outcome, watched, evaluator)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, make_dataclass
+
 import networkx as nx
 import numpy as np
 import pytest
 
 import pmgt_mpi
 from pmgt_mpi.algorithms import ALGORITHMS
+from pmgt_mpi.errors import UserError
 from pmgt_mpi.mpi.collective import AgreedError
 from tests.support.methods import fits
 
@@ -100,7 +103,7 @@ def test_isend_and_persistent_give_the_same_bits(comm, together):
 
 def test_the_engine_is_told_and_agrees(comm, together):
     python, auto = (ridge(comm, steps=5, engine=name) for name in ("python", "auto"))
-    with pytest.raises(AgreedError, match="unknown engine 'numba'; valid: auto, p"):
+    with pytest.raises(AgreedError, match="solve: engine = 'numba': expected 'auto', "):
         ridge(comm, engine="numba")
     with together:
         assert python.engine == "python"
@@ -229,3 +232,118 @@ def test_the_gradient_mapping_stops_a_problem_without_constants(comm, together):
 def test_unknown_options_are_refused_by_all(comm, together):
     with together, pytest.raises(AgreedError, match=r"did you mean 'step_size'"):
         ridge(comm, algorithm={"name": "nids", "stepsize": 0.1})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Descent:
+    """Gradient tracking by itself: x ← W x − αy, y ← W y + ∇f_i(x) − ∇f_i(x old)."""
+
+    step_size: float = 0.1
+
+    def resolve(self, setting):  # noqa: ARG002
+        return self
+
+    def init(self, agent, x0):
+        g = agent.grad(x0)
+        return Tracked(x0, g, g)
+
+    def step(self, agent, s):
+        x = agent.gossip(s.x) - self.step_size * s.y
+        g = agent.grad(x)
+        return Tracked(x, agent.gossip(s.y) + g - s.g, g)
+
+    def solution(self, s):
+        return s.x
+
+
+@dataclass
+class Tracked:
+    x: np.ndarray
+    y: np.ndarray
+    g: np.ndarray
+
+
+def test_an_algorithm_of_the_users_own(comm, together):
+    """A class, an object, its address: the same method, and the same bits."""
+    address = f"{Descent.__module__}:Descent"
+    ways = (Descent, Descent(), address, {"name": address, "step_size": 0.1})
+    results = [ridge(comm, algorithm=way, steps=300) for way in ways]
+    with together:
+        assert results[0].trace[-1]["relative_suboptimality"] < 1e-9
+        assert {one.x_local.tobytes() for one in results} == {
+            results[0].x_local.tobytes()
+        }
+        assert all(one.parameters == {"step_size": 0.1} for one in results)
+
+
+class Local:
+    """What no rank could import by name."""
+
+    algorithm = make_dataclass("Nameless", [], bases=(Descent,), frozen=True)
+
+
+def test_an_algorithm_that_cannot_be_named(comm, together):
+    named = ridge(comm, algorithm=Descent, steps=5)
+    nameless = ridge(comm, algorithm=Local.algorithm, steps=5)
+    with together:
+        assert nameless.x_local.tobytes() == named.x_local.tobytes()
+
+
+def test_an_algorithm_that_is_no_dataclass(comm, together):
+    with together, pytest.raises(AgreedError, match="Huber is no dataclass; expected"):
+        ridge(comm, algorithm=Huber(*own_rows(comm)))
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"steps": 0}, "solve: steps = 0: expected greater than or equal to 1"),
+        ({"steps": 1.5}, "solve: steps = 1.5: expected a valid integer"),
+        ({"seconds": -1.0}, "solve: seconds = -1.0: expected greater than 0"),
+        ({"stop_epsilon": 0}, "solve: stop_epsilon = 0: expected greater than 0"),
+        ({"mix_rounds": "x"}, "solve: mix_rounds = 'x': expected a valid integer or "),
+        ({"mixing": "cheby"}, "solve: unknown mixing 'cheby'; did you mean 'chebyshev"),
+        ({"exchange": "x"}, "solve: unknown exchange 'x'; valid: isend, persistent"),
+        ({"network": "rign"}, "solve: network unknown graph 'rign'; did you mean"),
+        ({"weights": "lap"}, "solve: network unknown weights 'lap'; valid: laplacian"),
+        ({"regularizer": "l3"}, "solve: regularizer unknown regularizer 'l3'"),
+        ({"radius": 3.0}, "radius = 3 bounds ‖x*‖ for epsilon, which is not given"),
+        ({"evaluate_every": -1}, "solve: evaluate_every = -1: expected greater than"),
+        ({"timeout": -1}, "solve: timeout = -1: expected a positive number"),
+    ],
+)
+def test_arguments_are_checked_as_a_config_is(comm, together, options, told):
+    with together, pytest.raises(UserError) as error:
+        ridge(comm, **options)
+    with together:
+        assert str(error.value).startswith(told)
+
+
+def test_numbers_of_numpy_are_numbers(comm, together):
+    plain, numpy = (
+        ridge(comm, steps=kind(5), seed=kind(3), evaluate_every=kind(1))
+        for kind in (int, np.int64)
+    )
+    with together:
+        assert numpy.x_local.tobytes() == plain.x_local.tobytes()
+
+
+def test_some_of_the_ranks_may_solve_by_themselves(comm, together):
+    """Two halves at once, each a world of its own, with half of the data."""
+    half = comm.Split(comm.rank % 2, comm.rank)
+    A, y = data()
+    rows = np.array_split(np.arange(comm.rank % 2, N, 2), half.size)[half.rank]
+    own = np.arange(comm.rank % 2, N, 2)
+    problem = {"kind": "ridge", "l2": 0.05}
+    result = pmgt_mpi.solve(
+        problem, A[rows], y[rows], algorithm="nids", steps=3000, comm=half,
+        relative_suboptimality=1e-13,
+    )  # fmt: skip
+    n = len(own)
+    direct = np.linalg.solve(
+        A[own].T @ A[own] / n + 0.05 * np.eye(D), A[own].T @ y[own] / n
+    )
+    with together:
+        assert result.status == "converged"
+        np.testing.assert_allclose(result.x, direct, rtol=0, atol=1e-5)
+    half.Free()

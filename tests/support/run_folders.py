@@ -8,7 +8,7 @@ from typing import Any
 from pmgt_mpi.output.folder import RunFolder
 
 META = {
-    "schema": 1,
+    "schema": 2,
     "pmgt_mpi": "0.1.0",
     "commit": "0123abc",
     "started": "2026-03-04T05:06:07+00:00",

@@ -9,7 +9,7 @@ from mpi4py import MPI
 
 from pmgt_mpi.agent import Agent
 from pmgt_mpi.clock import Clock
-from pmgt_mpi.config.plan import Stop
+from pmgt_mpi.config.schema import StopSection
 from pmgt_mpi.data.shard import Shard
 from pmgt_mpi.execution.evaluation import Evaluator, Objective
 from pmgt_mpi.execution.loop import run_loop
@@ -59,7 +59,7 @@ evaluator = Evaluator("x", objective, np.zeros(D), agent, gossip, clock)
 MPI.Pcontrol(1)
 outcome = run_loop(
     Descent(), agent, np.zeros(D), clock=clock, wall=Clock(), evaluator=evaluator,
-    collective=collective, steps=STEPS, every=1, stop=Stop(),
+    collective=collective, steps=STEPS, every=1, stop=StopSection(),
     watch=lambda step, record: None,  # noqa: ARG005
 )  # fmt: skip
 MPI.Pcontrol(0)

@@ -6,7 +6,9 @@ import os
 import subprocess
 import sys
 
+import numpy as np
 import pytest
+import threadpoolctl
 
 from pmgt_mpi import environment
 from pmgt_mpi.environment import (
@@ -15,10 +17,11 @@ from pmgt_mpi.environment import (
     LAUNCHERS,
     crowding,
     launched,
+    one_blas_thread,
     prepare,
     usable_cores,
 )
-from pmgt_mpi.execution.run import check_world
+from pmgt_mpi.execution.command import check_world
 from pmgt_mpi.mpi.collective import AgreedError
 from pmgt_mpi.mpi.world import place
 
@@ -217,3 +220,26 @@ def test_the_cores_of_this_process():
     assert usable_cores() == os.sched_getaffinity(0)
     assert place() == (os.uname().nodename, usable_cores())
     assert environment.usable_cores()
+
+
+def blas_threads() -> list[int]:
+    found = threadpoolctl.threadpool_info()
+    return [one["num_threads"] for one in found if one["user_api"] == "blas"]
+
+
+@pytest.mark.parametrize("said", [None, "2"])
+def test_blas_has_one_thread_in_a_program_that_has_not_said_otherwise(
+    monkeypatch, said
+):
+    for name in environment.BLAS_THREADS:
+        monkeypatch.delenv(name, raising=False)
+    if said is not None:
+        monkeypatch.setenv("OMP_NUM_THREADS", said)
+    np.ones((2, 2)) @ np.ones((2, 2))
+    with threadpoolctl.threadpool_limits(2, user_api="blas"):
+        before = blas_threads()
+        with one_blas_thread():
+            inside = blas_threads()
+        assert blas_threads() == before
+    assert before
+    assert inside == (before if said else [1] * len(before))

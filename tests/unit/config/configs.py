@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from pmgt_mpi.config.plan import Plan
 from pmgt_mpi.config.read import check_config
+from pmgt_mpi.config.schema import Config
 from pmgt_mpi.errors import UserError
 
 SMALLEST: dict[str, Any] = {
@@ -29,8 +29,8 @@ def config(**changes: Any) -> dict[str, Any]:
     return values
 
 
-def plan_of(allow_plugins: bool = False, **changes: Any) -> Plan:
-    """The plan of a changed config."""
+def config_of(allow_plugins: bool = False, **changes: Any) -> Config:
+    """A changed config, checked."""
     values = config(**changes)
     return check_config(values, "c.toml", "/folder", allow_plugins=allow_plugins)
 
@@ -38,7 +38,7 @@ def plan_of(allow_plugins: bool = False, **changes: Any) -> Plan:
 def complaint(allow_plugins: bool = False, **changes: Any) -> str:
     """What is said of a changed config, without the name of its file."""
     with pytest.raises(UserError) as error:
-        plan_of(allow_plugins, **changes)
+        config_of(allow_plugins, **changes)
     text = str(error.value)
     assert text.startswith("c.toml: ")
     return text.removeprefix("c.toml: ")

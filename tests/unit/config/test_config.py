@@ -5,83 +5,84 @@ from __future__ import annotations
 import pytest
 
 from pmgt_mpi.algorithms import ALGORITHMS
-from pmgt_mpi.config.plan import (
-    AlgorithmPlan,
-    CheckpointPlan,
-    Common,
-    DataPlan,
-    NetworkPlan,
-    Part,
-    Plan,
-    Stop,
+from pmgt_mpi.algorithms.nids import NIDS
+from pmgt_mpi.config.schema import (
+    AlgorithmSection,
+    CheckpointSection,
+    Config,
+    DataSection,
+    EvaluateSection,
+    MixingSection,
+    NetworkSection,
+    ProblemSection,
+    RegularizerSection,
+    RunSection,
+    StopSection,
 )
-from pmgt_mpi.optimum.general_convex import Accuracy
-from tests.unit.config.configs import plan_of
-
-CHEBYSHEV = Part("chebyshev", "pmgt_mpi.gossip.polynomials:chebyshev")
+from tests.unit.config.configs import config_of
 
 
 def test_defaults_of_the_smallest_config():
-    assert plan_of() == Plan(
-        name="run",
-        seed=1,
-        dtype="float64",
-        engine="auto",
-        folder="/folder",
-        network=NetworkPlan(
-            topology=Part("ring", "pmgt_mpi.graphs.fixed:ring"),
-            file=None,
-            weights=Part("laplacian", "pmgt_mpi.graphs.weights:laplacian"),
-            weights_file=None,
-            exchange=Part("persistent", "pmgt_mpi.gossip.exchange:PersistentExchange"),
+    config = config_of()
+    assert config == Config(
+        run=RunSection(
+            name="run", seed=1, dtype="float64", timeout=600.0, engine="auto"
         ),
-        data=DataPlan(
-            source=Part(
-                "bernoulli",
-                "pmgt_mpi.data.bernoulli:Bernoulli",
-                {"rows": 60, "columns": 4},
-            ),
+        network=NetworkSection(
+            topology="ring",
+            options={},
+            file=None,
+            weights="laplacian",
+            weights_file=None,
+            exchange="persistent",
+            placement="auto",
+            seed=None,
+        ),
+        mixing=MixingSection(method="chebyshev", rounds="auto"),
+        data=DataSection(
+            source="bernoulli",
+            options={"rows": 60, "columns": 4},
             partition="contiguous",
             scale="none",
             layout="auto",
             shares=None,
+            seed=None,
         ),
-        problem=Part("ridge", "pmgt_mpi.problems.ridge:Ridge", {"l2": 0.0}),
-        regularizer=Part("none", "pmgt_mpi.regularizers.none:NoRegularizer"),
-        stop=Stop(relative_suboptimality=None, seconds=None),
-        reference=True,
-        common=Common(CHEBYSHEV, "auto", steps=1000, evaluate_every=1),
-        algorithms=[
-            AlgorithmPlan(
+        problem=ProblemSection(kind="ridge", options={"l2": 0.0}),
+        regularizer=RegularizerSection(kind="none", options={}),
+        stop=StopSection(steps=1000, relative_suboptimality=None, seconds=None),
+        evaluate=EvaluateSection(every=1, reference=True, theory_bound=False),
+        checkpoint=CheckpointSection(steps=0, minutes=10.0),
+        algorithm=(
+            AlgorithmSection(
+                name="nids",
+                method=NIDS(step_size="auto"),
                 label="nids",
                 stream="nids",
-                method=Part(
-                    "nids", "pmgt_mpi.algorithms.nids:NIDS", {"step_size": "auto"}
-                ),
-                mixing=CHEBYSHEV,
-                mix_rounds="auto",
-                steps=1000,
-                evaluate_every=1,
-            )
-        ],
+                mixing=None,
+                steps=None,
+                evaluate_every=None,
+            ),
+        ),
     )
+    assert config.folder == "/folder"
 
 
 def test_run():
-    plan = plan_of(run={"name": "try", "seed": 0, "dtype": "float32"})
-    assert (plan.name, plan.seed, plan.dtype) == ("try", 0, "float32")
+    run = config_of(run={"name": "try", "seed": 0, "dtype": "float32"}).run
+    assert (run.name, run.seed, run.dtype) == ("try", 0, "float32")
 
 
 def test_network_with_options_weights_and_exchange():
-    network = plan_of(
+    network = config_of(
         network={
             "topology": "grid", "rows": 2, "weights": "metropolis", "exchange": "isend",
         }
     ).network  # fmt: skip
-    assert network.topology.name == "grid"
-    assert network.topology.options == {"rows": 2}
-    assert network.weights.name == "metropolis"
-    assert network.exchange.name == "isend"
+    assert network.topology == "grid"
+    assert network.options == {"rows": 2}
+    assert network.weights == "metropolis"
+    assert network.exchange == "isend"
 
 
 @pytest.mark.parametrize(
@@ -98,65 +99,66 @@ def test_network_with_options_weights_and_exchange():
 def test_where_graph_and_weights_come_from(
     given, topology, file, weights, weights_file
 ):
-    network = plan_of(network=given).network
-    assert (network.topology and network.topology.name) == topology
+    network = config_of(network=given).network
+    assert network.topology == topology
     assert network.file == file
-    assert (network.weights and network.weights.name) == weights
+    assert network.weights == weights
     assert network.weights_file == weights_file
 
 
 def test_data():
-    data = plan_of(
+    data = config_of(
         data={
             "source": "gaussian", "condition": 10, "partition": "shuffled",
             "scale": "unit", "layout": "dense", "shares": [1, 2.5], "seed": 8,
         }
     ).data  # fmt: skip
-    assert data.source.name == "gaussian"
-    assert data.source.options["condition"] == 10
-    assert data.source.options["rows"] == 60
+    assert data.source == "gaussian"
+    assert data.options["condition"] == 10
+    assert data.options["rows"] == 60
     assert (data.partition, data.scale, data.layout) == ("shuffled", "unit", "dense")
     assert data.shares == [1.0, 2.5]
     assert data.seed == 8
 
 
 def test_problem_and_regularizer():
-    plan = plan_of(
+    config = config_of(
         problem={"kind": "ridge", "l2": 1},
         regularizer={"kind": "elastic-net", "l1": 0.1, "l2": 0.2},
     )
-    assert plan.problem.options == {"l2": 1.0}
-    assert plan.regularizer.name == "elastic-net"
-    assert plan.regularizer.options == {"l1": 0.1, "l2": 0.2}
-    assert plan.accuracy is None
+    assert config.problem.options == {"l2": 1.0}
+    assert config.regularizer.kind == "elastic-net"
+    assert config.regularizer.options == {"l1": 0.1, "l2": 0.2}
+    assert config.problem.epsilon is None
 
 
 def test_epsilon_is_no_option_of_the_problem():
-    plan = plan_of(problem={"kind": "ridge", "epsilon": 1e-3, "radius": 2})
-    assert plan.accuracy == Accuracy(epsilon=1e-3, radius=2.0)
-    assert plan.problem.options == {"l2": 0.0}
+    problem = config_of(problem={"kind": "ridge", "epsilon": 1e-3, "radius": 2}).problem
+    assert (problem.epsilon, problem.radius) == (1e-3, 2.0)
+    assert problem.options == {"l2": 0.0}
 
 
 def test_checkpoint():
-    plan = plan_of(checkpoint={"steps": 7, "minutes": 0})
-    assert plan.checkpoint == CheckpointPlan(7, 0.0)
-    assert plan_of().checkpoint == CheckpointPlan(0, 10.0)
+    config = config_of(checkpoint={"steps": 7, "minutes": 0})
+    assert config.checkpoint == CheckpointSection(steps=7, minutes=0.0)
+    assert config_of().checkpoint == CheckpointSection(steps=0, minutes=10.0)
 
 
 def test_stop_and_evaluate():
-    plan = plan_of(
+    config = config_of(
         stop={"steps": 7, "gradient_mapping": 1e-3, "seconds": 2},
         evaluate={"every": 0, "reference": False},
     )
-    assert plan.stop == Stop(gradient_mapping=1e-3, seconds=2.0)
-    assert plan.reference is False
-    assert plan.theory_bound is False
-    assert plan_of(evaluate={"theory_bound": True}).theory_bound is True
-    assert (plan.algorithms[0].steps, plan.algorithms[0].evaluate_every) == (7, 0)
+    assert config.stop == StopSection(steps=7, gradient_mapping=1e-3, seconds=2.0)
+    assert config.evaluate.reference is False
+    assert config.evaluate.theory_bound is False
+    assert config_of(evaluate={"theory_bound": True}).evaluate.theory_bound is True
+    assert config.steps(config.algorithm[0]) == 7
+    assert config.every(config.algorithm[0]) == 0
 
 
 def test_an_algorithm_may_overrule_the_sections():
-    plan = plan_of(
+    config = config_of(
         stop={"steps": 7},
         evaluate={"every": 3},
         mixing={"method": "plain", "rounds": 5},
@@ -168,27 +170,29 @@ def test_an_algorithm_may_overrule_the_sections():
             },
         ],
     )  # fmt: skip
-    first, second = plan.algorithms
+    first, second = config.algorithm
     assert (first.label, second.label) == ("pmgt-svrg", "mine")
-    assert (first.mixing.name, second.mixing.name) == ("plain", "fastmix")
-    assert (first.steps, second.steps) == (7, 9)
-    assert (first.evaluate_every, second.evaluate_every) == (3, 0)
-    assert first.mix_rounds == second.mix_rounds == 5
-    assert first.method.options["mix_rounds"] == "section"
-    assert second.method.options["mix_rounds"] == 2
-    assert second.method.options["step_size"] == 1.0
+    mixings = [config.mixing_of(one).__name__ for one in config.algorithm]
+    assert mixings == ["plain", "fastmix"]
+    assert [config.steps(one) for one in config.algorithm] == [7, 9]
+    assert [config.every(one) for one in config.algorithm] == [3, 0]
+    assert config.mixing.rounds == 5
+    assert first.method.mix_rounds == "section"
+    assert second.method.mix_rounds == 2
+    assert second.method.step_size == 1.0
 
 
 def test_the_order_of_the_algorithms_is_kept():
     names = list(ALGORITHMS)[::-1]
-    plan = plan_of(algorithm=[{"name": name} for name in names])
-    assert [algorithm.label for algorithm in plan.algorithms] == names
+    config = config_of(algorithm=[{"name": name} for name in names])
+    assert [section.label for section in config.algorithm] == names
 
 
 def test_the_given_values_are_made_into_objects():
-    plan = plan_of(algorithm=[{"name": "nids", "step_size": 0.25}])
-    assert plan.algorithms[0].method.make().step_size == 0.25
-    assert plan.algorithms[0].mixing.load().__name__ == "chebyshev"
+    config = config_of(algorithm=[{"name": "nids", "step_size": 0.25}])
+    (section,) = config.algorithm
+    assert section.method.step_size == 0.25
+    assert config.mixing_of(section).__name__ == "chebyshev"
 
 
 def test_code_of_the_users_own(tmp_path, monkeypatch):
@@ -197,5 +201,6 @@ def test_code_of_the_users_own(tmp_path, monkeypatch):
         "        self.depth = depth\n"
     )
     monkeypatch.syspath_prepend(tmp_path)
-    problem = plan_of(True, problem={"kind": "my_parts:Mine"}).problem
-    assert problem == Part("my_parts:Mine", "my_parts:Mine", {"depth": 3})
+    problem = config_of(True, problem={"kind": "my_parts:Mine"}).problem
+    assert problem == ProblemSection(kind="my_parts:Mine", options={"depth": 3})
+    assert problem.make(None, None).depth == 3

@@ -9,11 +9,11 @@ import tomli_w
 
 from pmgt_mpi.algorithms import ALGORITHMS
 from pmgt_mpi.config.read import check_config, override, read_config, read_toml
-from pmgt_mpi.config.write import resolved_config
+from pmgt_mpi.config.write import toml_values
 from pmgt_mpi.errors import UserError
 from tests.launcher import ROOT
 from tests.support.methods import ON_NETWORKS, TRAITS
-from tests.unit.config.configs import config, plan_of
+from tests.unit.config.configs import config, config_of
 
 
 @pytest.fixture
@@ -23,18 +23,18 @@ def file(tmp_path):
     return path
 
 
-def test_a_file_gives_the_plan_of_its_values_and_its_folder(file, monkeypatch):
+def test_a_file_gives_its_values_and_its_folder(file, monkeypatch):
     assert read_config(file).folder == str(file.parent)
     monkeypatch.chdir(file.parent)
-    plan = read_config(file.relative_to(file.parent))
-    assert plan.folder == str(file.parent)
-    assert plan.name == "filed"
+    config = read_config(file.relative_to(file.parent))
+    assert config.folder == str(file.parent)
+    assert config.run.name == "filed"
 
 
 def test_a_file_with_overrides(file):
-    plan = read_config(file, ["run.seed=9", "algorithm.0.step_size=0.5"])
-    assert plan.seed == 9
-    assert plan.algorithms[0].method.options == {"step_size": 0.5}
+    config = read_config(file, ["run.seed=9", "algorithm.0.step_size=0.5"])
+    assert config.run.seed == 9
+    assert config.algorithm[0].method == ALGORITHMS.load("nids")(step_size=0.5)
 
 
 def test_a_wrong_key_names_the_file(file):
@@ -175,24 +175,24 @@ ROUND_TRIPS = {
 
 
 @pytest.mark.parametrize("case", ROUND_TRIPS)
-def test_a_resolved_config_gives_the_same_plan(case):
-    plan = plan_of(**ROUND_TRIPS[case])
-    written = tomli_w.dumps(resolved_config(plan))
-    assert check_config(tomllib.loads(written), "again", "/folder") == plan
+def test_what_is_written_is_read_as_an_equal_config(case):
+    config = config_of(**ROUND_TRIPS[case])
+    written = tomli_w.dumps(toml_values(config))
+    assert check_config(tomllib.loads(written), "again", "/folder") == config
 
 
-def test_a_resolved_config_of_a_file_source():
+def test_a_file_source_is_written():
     values = config()
     values["data"] = {"source": "csv", "path": "a.csv", "delimiter": "\t"}
-    plan = check_config(values, "c.toml", "/folder")
-    sections = resolved_config(plan)
+    checked = check_config(values, "c.toml", "/folder")
+    sections = toml_values(checked)
     assert sections["data"]["header"] is False
     assert "label_column" not in sections["data"], "TOML has no null"
-    assert check_config(sections, "again", "/folder") == plan
+    assert check_config(sections, "again", "/folder") == checked
 
 
-def test_a_resolved_config_has_every_default_written_out():
-    sections = resolved_config(plan_of(algorithm=[{"name": "pmgt-katyushax"}]))
+def test_every_default_is_written_out():
+    sections = toml_values(config_of(algorithm=[{"name": "pmgt-katyushax"}]))
     assert list(sections) == [
         "run", "network", "mixing", "data", "problem", "regularizer", "stop",
         "evaluate", "checkpoint", "algorithm",
@@ -214,31 +214,33 @@ def test_a_resolved_config_has_every_default_written_out():
     ids=lambda path: path.stem,
 )
 def test_a_config_of_every_method_has_every_method_that_it_can(path):
-    plan = read_config(path)
-    plain = plan.regularizer.name == "none"
-    assert [one.method.name for one in plan.algorithms] == [
+    config = read_config(path)
+    plain = config.regularizer.kind == "none"
+    assert [one.name for one in config.algorithm] == [
         name for name in ON_NETWORKS if plain or TRAITS[name].proximal
     ]
-    for one in plan.algorithms:
-        method = ALGORITHMS.load(one.method.name)
-        assert method(**one.method.options) == method(), "not everything is auto"
+    for one in config.algorithm:
+        assert one.method == ALGORITHMS.load(one.name)(), "not everything is auto"
 
 
-def test_what_a_user_sets_wins_in_a_resolved_config():
-    plan = plan_of(
+def test_what_a_user_sets_wins_in_a_written_config():
+    written = config_of(
         algorithm=[
             {"name": "nids"},
             {"name": "pg-extra", "steps": 7, "mixing": "plain"},
         ]
     )
-    values = resolved_config(plan)
+    values = toml_values(written)
     override(values, ["stop.steps=5", "evaluate.every=2", "mixing.method=fastmix"])
-    first, second = check_config(values, "c.toml", "/folder").algorithms
-    assert (first.steps, first.evaluate_every, first.mixing.name) == (5, 2, "fastmix")
-    assert (second.steps, second.evaluate_every, second.mixing.name) == (7, 2, "plain")
+    again = check_config(values, "c.toml", "/folder")
+    told = [
+        (again.steps(one), again.every(one), again.mixing_of(one).__name__)
+        for one in again.algorithm
+    ]
+    assert told == [(5, 2, "fastmix"), (7, 2, "plain")]
 
 
 def test_the_sections_that_all_share_do_not_come_from_the_first_algorithm():
-    plan = plan_of(algorithm=[{"name": "nids", "steps": 7}, {"name": "pg-extra"}])
-    again = check_config(resolved_config(plan), "c.toml", "/folder")
-    assert [one.steps for one in again.algorithms] == [7, 1000]
+    written = config_of(algorithm=[{"name": "nids", "steps": 7}, {"name": "pg-extra"}])
+    again = check_config(toml_values(written), "c.toml", "/folder")
+    assert [again.steps(one) for one in again.algorithm] == [7, 1000]

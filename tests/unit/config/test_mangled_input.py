@@ -5,6 +5,8 @@ from __future__ import annotations
 import traceback
 import warnings
 from collections import Counter
+from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from time import monotonic
 
@@ -14,9 +16,12 @@ from mpi4py import MPI
 
 from pmgt_mpi.config.read import read_config
 from pmgt_mpi.errors import UserError
-from pmgt_mpi.execution.algorithm import execute, resolved
+from pmgt_mpi.execution.algorithm import run_algorithm
 from pmgt_mpi.execution.engine import PYTHON
-from pmgt_mpi.execution.setup import build_stage, network_of
+from pmgt_mpi.execution.parameters import resolve
+from pmgt_mpi.execution.run import set_up
+from pmgt_mpi.execution.setup import network_of
+from pmgt_mpi.mpi.collective import Collective
 from tests.support.mangling import case_of
 
 EXAMPLES = 2000
@@ -33,26 +38,20 @@ seen: Counter[tuple[str, str]] = Counter()
 def outcome(folder: Path, kind: str) -> str:
     """How far a case comes; anything but a `UserError` passes through."""
     try:
-        plan = read_config(folder / "config.toml")
+        config = read_config(folder / "config.toml")
     except UserError as error:
         check_message(error)
         return "refused by the config"
     try:
         if kind == "graph":
-            network_of(plan, AGENTS)
+            network_of(config, AGENTS)
             return "ran"
-        stage = build_stage(plan, MPI.COMM_SELF)
-        algorithm = plan.algorithms[0]
-        execute(
-            stage,
-            resolved(stage, algorithm._replace(steps=min(algorithm.steps, 2))),
-            seed=plan.seed,
-            stop=plan.stop,
-            exchange=plan.network.exchange,
-            engine=PYTHON,
-            watch=lambda step, record: None,  # noqa: ARG005
-            tell=lambda note: None,  # noqa: ARG005
-        )
+        with ExitStack() as opened:
+            setup = set_up(config, Collective(MPI.COMM_SELF), None, opened)
+            first = config.algorithm[0]
+            first = replace(first, steps=min(config.steps(first), 2))
+            config = resolve(replace(config, algorithm=(first,)), setup, "python")
+            run_algorithm(setup, config, config.algorithm[0], PYTHON)
         return "ran"
     except UserError as error:
         check_message(error)

@@ -10,14 +10,14 @@ from mpi4py import MPI
 
 from pmgt_mpi.execution.setup import network_of, shard_of
 from pmgt_mpi.mpi.collective import Collective
-from tests.unit.config.configs import plan_of
+from tests.unit.config.configs import config_of
 
 SHUFFLED = {"source": "gaussian", "partition": "shuffled"}
 
 
 def rows_of(run: int, data: dict[str, Any]) -> Any:
-    plan = plan_of(run={"seed": run}, data=data)
-    return shard_of(plan, Collective(MPI.COMM_SELF)).A
+    config = config_of(run={"seed": run}, data=data)
+    return shard_of(config, Collective(MPI.COMM_SELF)).A
 
 
 @pytest.mark.parametrize("source", [{}, SHUFFLED])
@@ -29,12 +29,12 @@ def test_a_seed_of_the_data_keeps_the_rows_while_that_of_the_run_changes(source)
 
 
 def neighbours_of(run: int, **network: Any) -> Any:
-    plan = plan_of(
+    config = config_of(
         run={"seed": run},
         data={"seed": 8},
         network={"topology": "two-neighbours", **network},
     )
-    return network_of(plan, agents=20).neighbourhood(0).neighbours
+    return network_of(config, agents=20).neighbourhood(0).neighbours
 
 
 def test_a_seed_of_the_network_keeps_the_graph_while_that_of_the_run_changes():

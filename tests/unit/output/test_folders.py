@@ -246,7 +246,9 @@ def test_metrics_that_end_before_the_summary_does(whole):
         assert f"its last record of one is that of {last}, but summary.json" in text
 
 
-def test_a_folder_of_a_later_version(whole):
+@pytest.mark.parametrize("schema", [1, 99])
+def test_a_folder_of_another_version(whole, schema):
     meta = json.loads((whole / "meta.json").read_text())
-    (whole / "meta.json").write_text(json.dumps({**meta, "schema": 99}))
-    assert "was written by a newer pmgt_mpi (schema 99" in complaint(whole)
+    (whole / "meta.json").write_text(json.dumps({**meta, "schema": schema}))
+    told = f"was written by another version of pmgt_mpi (schema {schema}, and this one"
+    assert told in complaint(whole)

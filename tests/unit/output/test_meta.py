@@ -67,7 +67,7 @@ def test_circumstances(monkeypatch):
     monkeypatch.setenv("MPIR_CVAR_ENABLE_HEAVY_YIELD", "1")
     monkeypatch.setenv("SECRET", "hush")
     facts = json.loads(json.dumps(circumstances("Open MPI")))
-    assert facts["schema"] == 1
+    assert facts["schema"] == 2
     assert facts["pmgt_mpi"] == pmgt_mpi.__version__
     assert facts["packages"]["numpy"] == np.__version__
     assert facts["environment"]["OMP_NUM_THREADS"] == "3"
