@@ -7,6 +7,14 @@ from dataclasses import dataclass
 EXACT = "tests/mpi/conformance/test_exactness.py"
 SOLVE = "tests/mpi/test_solve.py"
 GOSSIP = "tests/mpi/test_gossip.py"
+OF_AGENTS = "tests/mpi/test_agent.py"
+
+AGENT = "pmgt_mpi/agent.py"
+MIXING = "pmgt_mpi/gossip/gossip.py"
+POLYNOMIALS = "pmgt_mpi/gossip/polynomials.py"
+EVALUATION = "pmgt_mpi/execution/evaluation.py"
+TABLE = "pmgt_mpi/problems/gradient_table.py"
+ROUNDS = "pmgt_mpi/engine/rounds.h"
 
 
 @dataclass(frozen=True)
@@ -15,512 +23,199 @@ class Fault:
 
     name: str
     file: str
+    tests: str
+    select: str
     old: str
     new: str
-    tests: str
-    select: str = ""
     ranks: int = 4
 
 
-KATYUSHAX = "pmgt_mpi/algorithms/pmgt_katyushax.py"
-SVRG = "pmgt_mpi/algorithms/pmgt_svrg.py"
-EXTRA = "pmgt_mpi/algorithms/pg_extra.py"
-NIDS = "pmgt_mpi/algorithms/nids.py"
-AGENT = "pmgt_mpi/agent.py"
-MIXING = "pmgt_mpi/gossip/gossip.py"
-POLYNOMIALS = "pmgt_mpi/gossip/polynomials.py"
-EVALUATION = "pmgt_mpi/execution/evaluation.py"
-TABLE = "pmgt_mpi/problems/gradient_table.py"
-ENGINE = "pmgt_mpi/engine/rounds.h"
-ENGINE_ROWS = "pmgt_mpi/engine/rows.h"
-EXCHANGE = "pmgt_mpi/gossip/exchange.py"
+# fmt: off
+METHODS = {
+    "pmgt-katyushax": [
+        ("mu is the local gradient",
+         "s = v = mu = s_hat", "s = v = s_hat\n        mu = g"),
+        ("T is off by one", "range(T + 1)", "range(max(T, 1))"),
+        ("q is not mixed",
+         "q = agent.mix((k.q + tau / 2 * y - (x - y) / (2 * tau)) / (1 + tau / 2), M)",
+         "q = (k.q + tau / 2 * y - (x - y) / (2 * tau)) / (1 + tau / 2)"),
+        ("wrong sign in q", "- (x - y) / (2 * tau)", "+ (x - y) / (2 * tau)"),
+        ("momentum weighs y instead of q",
+         "tau * k.q + (1 - tau) * k.y", "tau * k.y + (1 - tau) * k.q"),
+        ("outer tracker is not mixed",
+         "s_hat = agent.mix(k.s_hat + g - k.grad_x, M)",
+         "s_hat = k.s_hat + g - k.grad_x"),
+    ],
+    "pmgt-svrg": [
+        ("inner tracker is not mixed",
+         "s = agent.mix(s + v_next - v, M)", "s = s + v_next - v"),
+        ("inner tracker forgets the old estimate", "s + v_next - v", "s + v_next - mu"),
+        ("prox before the step instead of after it",
+         "agent.prox(w - eta * s, eta)", "agent.prox(w, eta) - eta * s"),
+        ("gradient at the unmixed snapshot",
+         "g = agent.grad(x)", "g = agent.grad(k.y)"),
+    ],
+    "pg-extra": [
+        ("W in place of (I + W)/2", "Wt_x=(k.x + W_x) / 2", "Wt_x=W_x"),
+        ("forgets the old gradient", "alpha * (g - k.grad_x)", "alpha * g"),
+    ],
+    "nids": [
+        ("W in place of (I + W)/2",
+         "(u + agent.gossip(u)) / 2", "agent.gossip(u)"),
+        ("corrects with the wrong sign",
+         "- alpha * (g - s.grad_old)", "- alpha * (g + s.grad_old)"),
+    ],
+    "gt-svrg": [
+        ("takes the step before the round",
+         "x = W_x - self.step_size * s.t", "x = W_x - self.step_size * W_t"),
+        ("tracker is not mixed", "t=W_t + v - s.v", "t=s.t + v - s.v"),
+    ],
+    "gt-saga": [
+        ("combines before it adapts",
+         "x = agent.gossip(k.x - self.step_size * k.t)",
+         "x = agent.gossip(k.x) - self.step_size * k.t"),
+        ("tracker forgets the old estimate",
+         "t = agent.gossip(k.t + v - k.v)", "t = agent.gossip(k.t + v - k.mean)"),
+    ],
+    "pmgt-saga": [
+        ("iterate is not mixed",
+         "x = agent.mix(agent.prox(k.x - eta * k.s, eta), M)",
+         "x = agent.prox(k.x - eta * k.s, eta)"),
+        ("steps along its own estimate", "k.x - eta * k.s", "k.x - eta * k.v"),
+    ],
+    "pmgt-lsvrg": [
+        ("snapshot is the point before",
+         "w, mu = x, agent.grad(x)", "w, mu = k.x, agent.grad(k.x)"),
+        ("every agent has its own coin",
+         "agent.coin(self.probability)", "agent.own_coin(self.probability)"),
+    ],
+    "extra": [
+        ("W in place of (I + W)/2", "Wt_x=(k.x + W_x) / 2", "Wt_x=W_x"),
+        ("forgets the old gradient", "(g - k.grad_x)", "g"),
+    ],
+    "exact-diffusion": [
+        ("corrects twice", "psi + k.x - k.psi", "psi + 2 * (k.x - k.psi)"),
+        ("W in place of (I + W)/2",
+         "x=(corrected + agent.gossip(corrected)) / 2", "x=agent.gossip(corrected)"),
+    ],
+    "p2d2": [
+        ("corrects with x instead of z", "psi + k.z - k.psi", "psi + k.x - k.psi"),
+        ("prox with half the step", "agent.prox(z, alpha)", "agent.prox(z, alpha / 2)"),
+    ],
+    "sonata": [
+        ("tracks without mixing",
+         "t=agent.gossip(k.t + g - k.grad_x)", "t=k.t + g - k.grad_x"),
+        ("relaxes the wrong way", "k.x + gamma * (", "k.x + (1 - gamma) * ("),
+    ],
+    "dsa": [
+        ("old estimate is the mean of the table", "(v - k.v)", "(v - k.mean)"),
+        ("W in place of (I + W)/2", "Wt_x=(k.x + W_x) / 2", "Wt_x=W_x"),
+    ],
+    "d-get": [
+        ("period is off by one", "(s.k + 1) % self.period", "s.k % self.period"),
+        ("difference from the mixed point",
+         "agent.grad_difference(x, s.x, B)", "agent.grad_difference(x, W_x, B)"),
+    ],
+    "gt-sarah": [
+        ("estimate does not recur",
+         "v = s.v + agent.grad_difference(x, s.x, B)",
+         "v = s.t + agent.grad_difference(x, s.x, B)"),
+        ("combines before it adapts",
+         "x = agent.gossip(s.x - self.step_size * s.t)",
+         "x = agent.gossip(s.x) - self.step_size * s.t"),
+    ],
+    "destress": [
+        ("difference is not divided by p",
+         "agent.grad_difference(u, u_old, B) / p",
+         "agent.grad_difference(u, u_old, B)"),
+        ("one inner step too many",
+         "range(self.inner_steps - 1)", "range(self.inner_steps)"),
+    ],
+    "dearest": [
+        ("coin upside down",
+         "if agent.coin(self.probability)", "if not agent.coin(self.probability)"),
+        ("tracker is not mixed", "s=agent.mix(k.s + v - k.v, M)", "s=k.s + v - k.v"),
+    ],
+}
+"""What goes wrong in a method, the text, and what takes its place."""
+
+CENTRAL = [
+    ("draws one row at a time", "**asdict(self), mix_rounds=0",
+     '**(asdict(self) | {"batch_size": 1}), mix_rounds=0'),
+    ("takes another step", "**asdict(self), mix_rounds=0",
+     '**(asdict(self) | {"step_size": 0.03}), mix_rounds=0'),
+]
+"""The same for the methods of one agent."""
+
+REST = [
+    Fault("M + 1 rounds", MIXING, EXACT, "katyushax and pca",
+          "terms = coefficients(self.mixing, rounds,",
+          "terms = coefficients(self.mixing, rounds + 1,"),
+    Fault("sum of the neighbours unweighted", MIXING, GOSSIP, "",
+          "own = np.append(neighbourhood.weights, neighbourhood.own_weight)",
+          "own = np.append(np.full(len(neighbourhood.weights), 1 / 3), 1 / 3)"),
+    Fault("momentum of FastMix is that of Liu and Morse", POLYNOMIALS,
+          EXACT, "katyushax and fastmix",
+          "return _momentum(1 / (1 + sqrt(1 - lam**2)))",
+          "return _momentum((1 - sqrt(1 - lam**2)) / (1 + sqrt(1 - lam**2)))"),
+    Fault("Chebyshev interval without lambda_min", POLYNOMIALS,
+          EXACT, "katyushax and chebyshev",
+          "= (lambda_2 + lambda_min) / 2, (lambda_2 - lambda_min) / 2",
+          "= 0.0, lambda_2"),
+    Fault("T is drawn per rank", AGENT, EXACT, "katyushax and pca-True-0.0-chebyshev",
+          "self._shared = stream(seed, purpose, 0)",
+          "self._shared = stream(seed, purpose, 0, agent_id)"),
+    Fault("all agents draw the same rows", AGENT, OF_AGENTS, "",
+          "own = stream(seed, purpose, 1, agent_id)",
+          "own = stream(seed, purpose, 1)"),
+    Fault("sampling without replacement", "pmgt_mpi/streams.py", OF_AGENTS, "",
+          "self._block = self._rng.integers(0, self._n, max(b, BLOCK - BLOCK % b))",
+          "self._block = self._rng.permutation(self._n)[:b]"),
+    Fault("shards unweighted", AGENT, EXACT, "nids and False",
+          "return gradient if self._weight == 1.0 else self._weight * gradient",
+          "return gradient"),
+    Fault("b counted instead of 2b for a difference", AGENT, OF_AGENTS, "",
+          "self.gradients += 2 * len(rows)", "self.gradients += len(rows)"),
+    Fault("metrics draw from the algorithm's stream", EVALUATION, SOLVE, "cadence",
+          "with self.evaluation:",
+          "with self.evaluation:\n            self.agent.minibatch(1)"),
+    Fault("evaluation counts gradients", EVALUATION, SOLVE, "cadence",
+          "with self.evaluation:",
+          "with self.evaluation:\n            self.agent.grad(x)"),
+    Fault("SAGA stores a row as often as it was drawn", TABLE, EXACT, "gt-saga-pca",
+          "if len(first) < len(rows):  # a row drawn twice is stored once",
+          "if len(first) < 0:"),
+    Fault("SAGA never brings its table up to date", TABLE, EXACT, "gt-saga-pca",
+          "            step = problem.combine(once, rows)\n        table[rows] = new",
+          "            step = problem.combine(once, rows)"),
+    Fault("x^{k-1} is lost where the tape starts again",
+          "pmgt_mpi/gossip/exchange.py", GOSSIP, "",
+          "for start in (0, 1):", "for start in (1,):"),
+    Fault("compiled rounds always skip x^{k-1}", ROUNDS, GOSSIP, "compiled",
+          "skip = k == 0 || weights[0] == 0;", "skip = 1;"),
+    Fault("compiled rounds are not counted", ROUNDS, GOSSIP, "compiled",
+          "e->rounds++;", "e->rounds += 0;"),
+    Fault("a compiled minibatch forgets the rows beyond a multiple of four",
+          "pmgt_mpi/engine/rows.h", EXACT, "katyushax and compiled",
+          "for (int64_t j = 0; j < p->b; j += 4) {",
+          "for (int64_t j = 0; j + 3 < p->b; j += 4) {"),
+]
+# fmt: on
+
+
+def of_method(
+    method: str, changes: list[tuple[str, str, str]], ranks: int
+) -> list[Fault]:
+    """Return the faults of one method, which its own tests should notice."""
+    file = f"pmgt_mpi/algorithms/{method.replace('-', '_')}.py"
+    return [
+        Fault(f"{method}: {what}", file, EXACT, f"[{method}-pca", old, new, ranks)
+        for what, old, new in changes
+    ]
+
 
 FAULTS = [
-    Fault(
-        "mu is the local gradient",
-        KATYUSHAX,
-        "s = v = mu = s_hat",
-        "s = v = s_hat\n        mu = g",
-        EXACT,
-        "katyushax and pca",
-    ),
-    Fault(
-        "T is off by one",
-        KATYUSHAX,
-        "range(T + 1)",
-        "range(max(T, 1))",
-        EXACT,
-        "katyushax and pca",
-    ),
-    Fault(
-        "q is not mixed",
-        KATYUSHAX,
-        "q = agent.mix((k.q + tau / 2 * y - (x - y) / (2 * tau)) / (1 + tau / 2), M)",
-        "q = (k.q + tau / 2 * y - (x - y) / (2 * tau)) / (1 + tau / 2)",
-        EXACT,
-        "katyushax and pca",
-    ),
-    Fault(
-        "wrong sign in q",
-        KATYUSHAX,
-        "- (x - y) / (2 * tau)",
-        "+ (x - y) / (2 * tau)",
-        EXACT,
-        "katyushax and pca",
-    ),
-    Fault(
-        "momentum weighs y instead of q",
-        KATYUSHAX,
-        "tau * k.q + (1 - tau) * k.y",
-        "tau * k.y + (1 - tau) * k.q",
-        EXACT,
-        "katyushax and pca",
-    ),
-    Fault(
-        "outer tracker is not mixed",
-        KATYUSHAX,
-        "s_hat = agent.mix(k.s_hat + g - k.grad_x, M)",
-        "s_hat = k.s_hat + g - k.grad_x",
-        EXACT,
-        "katyushax and pca",
-    ),
-    Fault(
-        "inner tracker is not mixed",
-        SVRG,
-        "s = agent.mix(s + v_next - v, M)",
-        "s = s + v_next - v",
-        EXACT,
-        "svrg and pca",
-    ),
-    Fault(
-        "inner tracker forgets the old estimate",
-        SVRG,
-        "s + v_next - v",
-        "s + v_next - mu",
-        EXACT,
-        "svrg and pca",
-    ),
-    Fault(
-        "prox before the step instead of after it",
-        SVRG,
-        "agent.prox(w - eta * s, eta)",
-        "agent.prox(w, eta) - eta * s",
-        EXACT,
-        "svrg and pca",
-    ),
-    Fault(
-        "gradient at the unmixed snapshot",
-        SVRG,
-        "g = agent.grad(x)",
-        "g = agent.grad(k.y)",
-        EXACT,
-        "svrg and pca",
-    ),
-    Fault(
-        "M + 1 rounds",
-        MIXING,
-        "terms = coefficients(self.mixing, rounds,",
-        "terms = coefficients(self.mixing, rounds + 1,",
-        EXACT,
-        "katyushax and pca",
-    ),
-    Fault(
-        "sum of the neighbours unweighted",
-        MIXING,
-        "own = np.append(neighbourhood.weights, neighbourhood.own_weight)",
-        "own = np.append(np.full(len(neighbourhood.weights), 1 / 3), 1 / 3)",
-        GOSSIP,
-    ),
-    Fault(
-        "momentum of FastMix is that of Liu and Morse",
-        POLYNOMIALS,
-        "return _momentum(1 / (1 + sqrt(1 - lam**2)))",
-        "return _momentum((1 - sqrt(1 - lam**2)) / (1 + sqrt(1 - lam**2)))",
-        EXACT,
-        "katyushax and fastmix",
-    ),
-    Fault(
-        "Chebyshev interval without lambda_min",
-        POLYNOMIALS,
-        "centre, half_width = (lambda_2 + lambda_min) / 2, (lambda_2 - lambda_min) / 2",
-        "centre, half_width = 0.0, lambda_2",
-        EXACT,
-        "katyushax and chebyshev",
-    ),
-    Fault(
-        "T is drawn per rank",
-        AGENT,
-        "self._shared = stream(seed, purpose, 0)",
-        "self._shared = stream(seed, purpose, 0, agent_id)",
-        EXACT,
-        "katyushax and pca-True-0.0-chebyshev",
-    ),
-    Fault(
-        "all agents draw the same rows",
-        AGENT,
-        "own = stream(seed, purpose, 1, agent_id)",
-        "own = stream(seed, purpose, 1)",
-        "tests/mpi/test_agent.py",
-    ),
-    Fault(
-        "sampling without replacement",
-        "pmgt_mpi/streams.py",
-        "self._block = self._rng.integers(0, self._n, max(b, BLOCK - BLOCK % b))",
-        "self._block = self._rng.permutation(self._n)[:b]",
-        "tests/mpi/test_agent.py",
-    ),
-    Fault(
-        "shards unweighted",
-        AGENT,
-        "return gradient if self._weight == 1.0 else self._weight * gradient",
-        "return gradient",
-        EXACT,
-        "nids and False",
-    ),
-    Fault(
-        "b counted instead of 2b for a difference",
-        AGENT,
-        "self.gradients += 2 * len(rows)",
-        "self.gradients += len(rows)",
-        "tests/mpi/test_agent.py",
-    ),
-    Fault(
-        "metrics draw from the algorithm's stream",
-        EVALUATION,
-        "with self.evaluation:",
-        "with self.evaluation:\n            self.agent.minibatch(1)",
-        SOLVE,
-        "cadence",
-    ),
-    Fault(
-        "evaluation counts gradients",
-        EVALUATION,
-        "with self.evaluation:",
-        "with self.evaluation:\n            self.agent.grad(x)",
-        SOLVE,
-        "cadence",
-    ),
-    Fault(
-        "PG-EXTRA with W in place of (I + W)/2",
-        EXTRA,
-        "Wt_x=(k.x + W_x) / 2",
-        "Wt_x=W_x",
-        EXACT,
-        "extra and pca",
-    ),
-    Fault(
-        "PG-EXTRA forgets the old gradient",
-        EXTRA,
-        "alpha * (g - k.grad_x)",
-        "alpha * g",
-        EXACT,
-        "extra and pca",
-    ),
-    Fault(
-        "NIDS with W in place of (I + W)/2",
-        NIDS,
-        "(u + agent.gossip(u)) / 2",
-        "agent.gossip(u)",
-        EXACT,
-        "nids and pca",
-    ),
-    Fault(
-        "NIDS corrects with the wrong sign",
-        NIDS,
-        "- alpha * (g - s.grad_old)",
-        "- alpha * (g + s.grad_old)",
-        EXACT,
-        "nids and pca",
-    ),
-    Fault(
-        "gt-svrg: takes the step before the round",
-        "pmgt_mpi/algorithms/gt_svrg.py",
-        "x = W_x - self.step_size * s.t",
-        "x = W_x - self.step_size * W_t",
-        EXACT,
-        "gt-svrg-pca",
-    ),
-    Fault(
-        "gt-svrg: tracker is not mixed",
-        "pmgt_mpi/algorithms/gt_svrg.py",
-        "t=W_t + v - s.v",
-        "t=s.t + v - s.v",
-        EXACT,
-        "gt-svrg-pca",
-    ),
-    Fault(
-        "gt-saga: combines before it adapts",
-        "pmgt_mpi/algorithms/gt_saga.py",
-        "x = agent.gossip(k.x - self.step_size * k.t)",
-        "x = agent.gossip(k.x) - self.step_size * k.t",
-        EXACT,
-        "gt-saga-pca",
-    ),
-    Fault(
-        "gt-saga: tracker forgets the old estimate",
-        "pmgt_mpi/algorithms/gt_saga.py",
-        "t = agent.gossip(k.t + v - k.v)",
-        "t = agent.gossip(k.t + v - k.mean)",
-        EXACT,
-        "gt-saga-pca",
-    ),
-    Fault(
-        "pmgt-saga: iterate is not mixed",
-        "pmgt_mpi/algorithms/pmgt_saga.py",
-        "x = agent.mix(agent.prox(k.x - eta * k.s, eta), M)",
-        "x = agent.prox(k.x - eta * k.s, eta)",
-        EXACT,
-        "pmgt-saga-pca",
-    ),
-    Fault(
-        "pmgt-saga: steps along its own estimate",
-        "pmgt_mpi/algorithms/pmgt_saga.py",
-        "k.x - eta * k.s",
-        "k.x - eta * k.v",
-        EXACT,
-        "pmgt-saga-pca",
-    ),
-    Fault(
-        "pmgt-lsvrg: snapshot is the point before",
-        "pmgt_mpi/algorithms/pmgt_lsvrg.py",
-        "w, mu = x, agent.grad(x)",
-        "w, mu = k.x, agent.grad(k.x)",
-        EXACT,
-        "pmgt-lsvrg-pca",
-    ),
-    Fault(
-        "pmgt-lsvrg: every agent has its own coin",
-        "pmgt_mpi/algorithms/pmgt_lsvrg.py",
-        "agent.coin(self.probability)",
-        "agent.own_coin(self.probability)",
-        EXACT,
-        "pmgt-lsvrg-pca",
-    ),
-    Fault(
-        "extra: W in place of (I + W)/2",
-        "pmgt_mpi/algorithms/extra.py",
-        "Wt_x=(k.x + W_x) / 2",
-        "Wt_x=W_x",
-        EXACT,
-        "extra-pca",
-    ),
-    Fault(
-        "extra: forgets the old gradient",
-        "pmgt_mpi/algorithms/extra.py",
-        "(g - k.grad_x)",
-        "g",
-        EXACT,
-        "extra-pca",
-    ),
-    Fault(
-        "exact-diffusion: corrects twice",
-        "pmgt_mpi/algorithms/exact_diffusion.py",
-        "psi + k.x - k.psi",
-        "psi + 2 * (k.x - k.psi)",
-        EXACT,
-        "exact-diffusion-pca",
-    ),
-    Fault(
-        "exact-diffusion: W in place of (I + W)/2",
-        "pmgt_mpi/algorithms/exact_diffusion.py",
-        "x=(corrected + agent.gossip(corrected)) / 2",
-        "x=agent.gossip(corrected)",
-        EXACT,
-        "exact-diffusion-pca",
-    ),
-    Fault(
-        "p2d2: corrects with x instead of z",
-        "pmgt_mpi/algorithms/p2d2.py",
-        "psi + k.z - k.psi",
-        "psi + k.x - k.psi",
-        EXACT,
-        "p2d2-pca",
-    ),
-    Fault(
-        "p2d2: prox with half the step",
-        "pmgt_mpi/algorithms/p2d2.py",
-        "agent.prox(z, alpha)",
-        "agent.prox(z, alpha / 2)",
-        EXACT,
-        "p2d2-pca",
-    ),
-    Fault(
-        "sonata: tracks without mixing",
-        "pmgt_mpi/algorithms/sonata.py",
-        "t=agent.gossip(k.t + g - k.grad_x)",
-        "t=k.t + g - k.grad_x",
-        EXACT,
-        "sonata-pca",
-    ),
-    Fault(
-        "sonata: relaxes the wrong way",
-        "pmgt_mpi/algorithms/sonata.py",
-        "k.x + gamma * (",
-        "k.x + (1 - gamma) * (",
-        EXACT,
-        "sonata-pca",
-    ),
-    Fault(
-        "dsa: old estimate is the mean of the table",
-        "pmgt_mpi/algorithms/dsa.py",
-        "(v - k.v)",
-        "(v - k.mean)",
-        EXACT,
-        "dsa-pca",
-    ),
-    Fault(
-        "dsa: W in place of (I + W)/2",
-        "pmgt_mpi/algorithms/dsa.py",
-        "Wt_x=(k.x + W_x) / 2",
-        "Wt_x=W_x",
-        EXACT,
-        "dsa-pca",
-    ),
-    Fault(
-        "d-get: period is off by one",
-        "pmgt_mpi/algorithms/d_get.py",
-        "(s.k + 1) % self.period",
-        "s.k % self.period",
-        EXACT,
-        "d-get-pca",
-    ),
-    Fault(
-        "d-get: difference from the mixed point",
-        "pmgt_mpi/algorithms/d_get.py",
-        "agent.grad_difference(x, s.x, B)",
-        "agent.grad_difference(x, W_x, B)",
-        EXACT,
-        "d-get-pca",
-    ),
-    Fault(
-        "gt-sarah: estimate does not recur",
-        "pmgt_mpi/algorithms/gt_sarah.py",
-        "v = s.v + agent.grad_difference(x, s.x, B)",
-        "v = s.t + agent.grad_difference(x, s.x, B)",
-        EXACT,
-        "gt-sarah-pca",
-    ),
-    Fault(
-        "gt-sarah: combines before it adapts",
-        "pmgt_mpi/algorithms/gt_sarah.py",
-        "x = agent.gossip(s.x - self.step_size * s.t)",
-        "x = agent.gossip(s.x) - self.step_size * s.t",
-        EXACT,
-        "gt-sarah-pca",
-    ),
-    Fault(
-        "destress: difference is not divided by p",
-        "pmgt_mpi/algorithms/destress.py",
-        "agent.grad_difference(u, u_old, B) / p",
-        "agent.grad_difference(u, u_old, B)",
-        EXACT,
-        "destress-pca",
-    ),
-    Fault(
-        "destress: one inner step too many",
-        "pmgt_mpi/algorithms/destress.py",
-        "range(self.inner_steps - 1)",
-        "range(self.inner_steps)",
-        EXACT,
-        "destress-pca",
-    ),
-    Fault(
-        "dearest: coin upside down",
-        "pmgt_mpi/algorithms/dearest.py",
-        "if agent.coin(self.probability)",
-        "if not agent.coin(self.probability)",
-        EXACT,
-        "dearest-pca",
-    ),
-    Fault(
-        "dearest: tracker is not mixed",
-        "pmgt_mpi/algorithms/dearest.py",
-        "s=agent.mix(k.s + v - k.v, M)",
-        "s=k.s + v - k.v",
-        EXACT,
-        "dearest-pca",
-    ),
-    Fault(
-        "SAGA stores a row as often as it was drawn",
-        TABLE,
-        "if len(first) < len(rows):  # a row drawn twice is stored once",
-        "if len(first) < 0:",
-        EXACT,
-        "gt-saga-pca",
-    ),
-    Fault(
-        "SAGA never brings its table up to date",
-        TABLE,
-        "            step = problem.combine(once, rows)\n        table[rows] = new",
-        "            step = problem.combine(once, rows)",
-        EXACT,
-        "gt-saga-pca",
-    ),
-    Fault(
-        "katyushax: draws one row at a time",
-        "pmgt_mpi/algorithms/katyushax.py",
-        "**asdict(self), mix_rounds=0",
-        '**(asdict(self) | {"batch_size": 1}), mix_rounds=0',
-        EXACT,
-        "[katyushax-pca",
-        ranks=1,
-    ),
-    Fault(
-        "katyushax: takes another step",
-        "pmgt_mpi/algorithms/katyushax.py",
-        "**asdict(self), mix_rounds=0",
-        '**(asdict(self) | {"step_size": 0.03}), mix_rounds=0',
-        EXACT,
-        "[katyushax-pca",
-        ranks=1,
-    ),
-    Fault(
-        "svrg: draws one row at a time",
-        "pmgt_mpi/algorithms/svrg.py",
-        "**asdict(self), mix_rounds=0",
-        '**(asdict(self) | {"batch_size": 1}), mix_rounds=0',
-        EXACT,
-        "[svrg-pca",
-        ranks=1,
-    ),
-    Fault(
-        "svrg: takes another step",
-        "pmgt_mpi/algorithms/svrg.py",
-        "**asdict(self), mix_rounds=0",
-        '**(asdict(self) | {"step_size": 0.03}), mix_rounds=0',
-        EXACT,
-        "[svrg-pca",
-        ranks=1,
-    ),
-    Fault(
-        "x^{k-1} is lost where the tape starts again",
-        EXCHANGE,
-        "for start in (0, 1):",
-        "for start in (1,):",
-        GOSSIP,
-    ),
-    Fault(
-        "compiled rounds always skip x^{k-1}",
-        ENGINE,
-        "skip = k == 0 || weights[0] == 0;",
-        "skip = 1;",
-        GOSSIP,
-        "compiled",
-    ),
-    Fault(
-        "compiled rounds are not counted",
-        ENGINE,
-        "e->rounds++;",
-        "e->rounds += 0;",
-        GOSSIP,
-        "compiled",
-    ),
-    Fault(
-        "a compiled minibatch forgets the rows beyond a multiple of four",
-        ENGINE_ROWS,
-        "for (int64_t j = 0; j < p->b; j += 4) {",
-        "for (int64_t j = 0; j + 3 < p->b; j += 4) {",
-        EXACT,
-        "katyushax and compiled",
-    ),
+    *(fault for name, own in METHODS.items() for fault in of_method(name, own, 4)),
+    *(fault for name in ("katyushax", "svrg") for fault in of_method(name, CENTRAL, 1)),
+    *REST,
 ]
