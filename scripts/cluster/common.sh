@@ -122,4 +122,4 @@ run_alone() { # RANKS CONFIG OUT [OPTION...]: on this one machine, without a sch
     fail "the run on one host failed"
 }
 
-same_bits() { "$python" scripts/cluster/same_bits.py "$1" "$2"; }
+see() { "$python" scripts/cluster/run_folders.py "$@"; } # CHECK ARGUMENT...

@@ -60,25 +60,24 @@ on_hosts() { # OUT [OPTION...]: six ranks, from the first host
 }
 
 on_hosts "$folder/three"
-same_bits "$folder/one" "$folder/three"
-"$python" scripts/cluster/links.py spread "$folder/three"
+see same "$folder/one" "$folder/three"
+see spread "$folder/three"
 echo "cluster: six ranks on three hosts have the bits of one host"
 
 # --- placement: on a cycle in random order the agents change places -------------------
 for placement in none auto; do
   on_hosts "$folder/$placement" "${cycle[@]}" --set "network.placement=$placement"
-  same_bits "$folder/cycle" "$folder/$placement"
+  see same "$folder/cycle" "$folder/$placement"
 done
-"$python" scripts/cluster/links.py placed "$folder/none" "$folder/auto"
+see placed "$folder/none" "$folder/auto"
 
 # --- a slow link ---------------------------------------------------------------------
 rate=4000000 # bits a second, from the third host
 inside h3 tc qdisc add dev eth0 root tbf rate "${rate}bit" burst 16kb latency 2s \
   2>"$folder/tc.log" || not_tested "tc has no tbf here: $(tail -n 1 "$folder/tc.log")"
 on_hosts "$folder/slow"
-same_bits "$folder/one" "$folder/slow"
-"$python" scripts/cluster/links.py slow "$folder/three" "$folder/slow" h3 "$rate"
+see same "$folder/one" "$folder/slow"
+see slow "$folder/three" "$folder/slow" h3 "$rate"
 "$python" -m pmgt_mpi.report "$folder/slow" >"$folder/report.log" 2>&1 ||
   fail "there is no report"
-"$python" scripts/cluster/links.py reported "$folder/slow/report/report.html" \
-  "$folder/slow" h3
+see reported "$folder/slow/report/report.html" "$folder/slow" h3

@@ -114,7 +114,7 @@ see_through() { # NAME JOB LAUNCHER
   # A signal that meets the set-up of a slow machine ends it without a checkpoint.
   ((interrupted > 0 && went_on > 0)) ||
     fail "$restarts restarts, but $interrupted checkpoints, of which $went_on were used"
-  same_bits "$folder/whole" "$folder/jobs/$1"
+  see same "$folder/whole" "$folder/jobs/$1"
   echo "cluster: job $1 was queued again $restarts times, and has the bits of one run"
 }
 

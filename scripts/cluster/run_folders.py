@@ -1,18 +1,32 @@
-"""What run folders tell of hosts and of the links between them."""
+"""What the run folders of the cluster test must tell: the same bits, and of the links.
+
+Usage: python scripts/cluster/run_folders.py CHECK ARGUMENT...
+"""
 
 from __future__ import annotations
 
-import csv
-import json
 import re
 import sys
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+from tests.support.resuming import essence
+from tests.support.running import Left
+
+
+def same(first: str, second: str) -> str | None:
+    """See that two runs left the same, but for clocks and hosts, bit for bit."""
+    one, other = essence(Path(first)), essence(Path(second))
+    for row in one["ranks"] + other["ranks"]:
+        del row["host"]
+    differ = [name for name in one if one[name] != other[name]]
+    return f"{', '.join(differ)} of {first} and {second} differ" if differ else None
+
 
 def table(folder: str, name: str) -> list[dict[str, str]]:
     """Read a table of a run folder."""
-    with (Path(folder) / name).open(newline="") as file:
-        return list(csv.DictReader(file))
+    return Left(Path(folder)).table(name)
 
 
 def seconds_on(folder: str, host: str) -> float:
@@ -82,7 +96,7 @@ def placed(before: str, after: str) -> str | None:
     """See that placement leaves three edges of a cycle between three hosts."""
     told = []
     for folder in (before, after):
-        meta = json.loads((Path(folder) / "meta.json").read_text())["across_hosts"]
+        meta = Left(Path(folder)).meta["across_hosts"]
         told.append((meta["edges"], meta["algorithms"][0]["bytes"]))
     (edges, size), (edges_placed, size_placed) = told
     print(
@@ -95,7 +109,7 @@ def placed(before: str, after: str) -> str | None:
 
 
 if __name__ == "__main__":
-    every = (spread, slow, reported, placed)
+    every = (same, spread, slow, reported, placed)
     checks = {check.__name__: check for check in every}
     if problem := checks[sys.argv[1]](*sys.argv[2:]):
         sys.exit(f"cluster: {problem}")
