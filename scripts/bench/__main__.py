@@ -17,6 +17,7 @@ import platform
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -32,29 +33,24 @@ from whole_runs import Runs, memory, scaling, startup  # noqa: E402
 from tests.launcher import mpirun  # noqa: E402
 
 HERE = Path(__file__).parent
-NAMES = (
-    "rounds",
-    "thread-level",
-    "epochs",
-    "inner-steps",
-    "startup",
-    "memory",
-    "scaling",
-)
 BOOK = ROOT / "docs" / "performance.json"
 
+Results = list[dict[str, Any]]
 
-def on_ranks(program: str, sizes: tuple[int, ...], folder: Path, repeats: int) -> Any:
+
+def on_ranks(
+    program: str, sizes: tuple[int, ...], *arguments: Any, **options: Any
+) -> Results:
     """Run a program on several numbers of ranks; join what it tells."""
     results = []
     for ranks in sizes:
-        arguments = [HERE / program, folder, str(repeats)]
-        done = mpirun(ranks, arguments, timeout=300).expect(0)
+        args = [str(HERE / program), *map(str, arguments)]
+        done = mpirun(ranks, args, timeout=300, **options).expect(0)
         results += json.loads(done.stdout.strip().splitlines()[-1])
     return results
 
 
-def thread_levels(folder: Path, repeats: int) -> Any:
+def thread_levels(folder: Path, repeats: int) -> Results:
     """Compare rounds of small vectors at the thread level of a run with the one below.
 
     The level is that of a whole job, so jobs take turns.
@@ -63,33 +59,28 @@ def thread_levels(folder: Path, repeats: int) -> Any:
     seconds: dict[str, dict[str, list[float]]] = {}
     for _ in range(max(3, repeats // 3)):
         for level in levels:
-            arguments = [HERE / "rounds.py", folder, "5", "50"]
             env = {"MPI4PY_RC_THREAD_LEVEL": level}
-            done = mpirun(2, arguments, timeout=300, env=env).expect(0)
-            result = json.loads(done.stdout.strip().splitlines()[-1])[-1]
+            result = on_ranks("rounds.py", (2,), folder, 5, 50, env=env)[-1]
             for name, told in result["microseconds"].items():
                 both = seconds.setdefault(name, {level: [] for level in levels})
                 both[level].append(told["median"])
-    return {
+    ratio = {
         name: spread([b / a for a, b in zip(*both.values(), strict=True)])
         for name, both in seconds.items()
     }
+    return [{"ranks": 2, "d": 50, "ratio": ratio}]
 
 
-def measure(name: str, folder: Path, repeats: int) -> Any:
-    """Make one measurement."""
-    runs = Runs(Path(tempfile.mkdtemp(dir=folder)))
-    few = max(1, repeats // 3)
-    measurements = {
-        "rounds": lambda: on_ranks("rounds.py", (2, 4, 8), folder, repeats),
-        "thread-level": lambda: thread_levels(folder, repeats),
-        "epochs": lambda: on_ranks("epochs.py", (2, 8), folder, repeats),
-        "inner-steps": lambda: on_ranks("inner_steps.py", (1,), folder, repeats),
-        "startup": lambda: startup(runs, few),
-        "memory": lambda: memory(runs),
-        "scaling": lambda: scaling(runs, max(1, repeats // 5)),
-    }
-    return measurements[name]()
+MEASUREMENTS: dict[str, Callable[[Path, int], Results]] = {
+    "rounds": lambda folder, n: on_ranks("rounds.py", (2, 4, 8), folder, n),
+    "thread-level": thread_levels,
+    "epochs": lambda folder, n: on_ranks("epochs.py", (2, 8), folder, n),
+    "inner-steps": lambda folder, n: on_ranks("inner_steps.py", (1,), folder, n),
+    "startup": lambda folder, n: startup(Runs(folder), max(1, n // 3)),
+    "memory": lambda folder, n: memory(Runs(folder)),  # noqa: ARG005
+    "scaling": lambda folder, n: scaling(Runs(folder), max(1, n // 5)),
+}
+"""Each takes a folder and the number of repeats."""
 
 
 def machine() -> dict[str, Any]:
@@ -105,6 +96,35 @@ def machine() -> dict[str, Any]:
     }
 
 
+def written(book: dict[str, Any]) -> str:
+    """Return the figures as JSON, with a line for each result."""
+    parts = []
+    for name, entry in book.items():
+        lines = [json.dumps(entry["machine"]), *map(json.dumps, entry["results"])]
+        machine, results = lines[0], ",\n  ".join(lines[1:])
+        parts.append(f'"{name}": {{"machine": {machine}, "results": [\n  {results}]}}')
+    return "{\n" + ",\n".join(parts) + "\n}\n"
+
+
+def measure(names: list[str], repeats: int, book: dict[str, Any]) -> None:
+    """Make measurements, and write each down as soon as it is there."""
+    # As pip does where the package is installed: no rank compiles Python.
+    compileall.compile_dir(ROOT / "pmgt_mpi", quiet=1)
+    with tempfile.TemporaryDirectory(prefix="pmgt-bench-") as temporary:
+        folder = Path(temporary)
+        try:
+            compile_all(folder)
+        except NoCompilerError as error:
+            print(f"{error}: nothing is compared with C; the rest still runs")
+        for name in names:
+            start = time.monotonic()
+            print(f"{name} …", flush=True)
+            results = MEASUREMENTS[name](folder, repeats)
+            book[name] = {"machine": machine(), "results": results}
+            print(f"{name}: {time.monotonic() - start:.0f} s", flush=True)
+            BOOK.write_text(written(book))
+
+
 def main() -> None:
     """Measure what is asked for, and write it down."""
     parser = argparse.ArgumentParser(
@@ -112,33 +132,20 @@ def main() -> None:
         description=(__doc__ or "").strip(),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(NAMES))
+    parser.add_argument(
+        "names", nargs="*", metavar="NAME", help=", ".join(MEASUREMENTS)
+    )
     parser.add_argument("--repeats", type=int, default=15)
     parser.add_argument("--page-only", action="store_true", help="only write the page")
     options = parser.parse_args()
-    if unknown := set(options.names) - set(NAMES):
-        parser.error(f"unknown: {', '.join(unknown)}; valid: {', '.join(NAMES)}")
+    if unknown := set(options.names) - set(MEASUREMENTS):
+        parser.error(f"unknown: {', '.join(unknown)}; valid: {', '.join(MEASUREMENTS)}")
     book = json.loads(BOOK.read_text()) if BOOK.exists() else {}
-    # As pip does where the package is installed: no rank compiles Python.
-    compileall.compile_dir(ROOT / "pmgt_mpi", quiet=1)
-    with tempfile.TemporaryDirectory(prefix="pmgt-bench-") as name:
-        folder = Path(name)
-        try:
-            compile_all(folder)
-        except NoCompilerError as error:
-            print(f"{error}: nothing is compared with C; the rest still runs")
-        for name in [] if options.page_only else options.names or NAMES:
-            start = time.monotonic()
-            print(f"{name} …", flush=True)
-            results = measure(name, folder, options.repeats)
-            book[name] = {"machine": machine(), "results": results}
-            if name == "startup" and "bare and numba" in results[0]["ratio"]:
-                book["numba"] = book[name]  # it stays where numba is not installed
-            print(f"{name}: {time.monotonic() - start:.0f} s", flush=True)
-            BOOK.write_text(json.dumps(book, indent=1) + "\n")
+    if not options.page_only:
+        measure(options.names or list(MEASUREMENTS), options.repeats, book)
     text, missed = page(book)
     (ROOT / "docs" / "performance.md").write_text(text)
-    print(f"written: {BOOK.relative_to(ROOT)}, docs/performance.md")
+    print("written: docs/performance.md")
     print("\n".join(["missed targets:", *missed]) if missed else "all targets are met")
 
 

@@ -1,13 +1,12 @@
 """What every program of this kind pays: MPI and numpy, and one barrier.
 
-Usage, under mpirun: python bare.py FILE [MODULE]
+Usage, under mpirun: python bare.py FILE
 
-The first rank writes its peak memory in bytes to FILE; MODULE is imported as well.
+The first rank writes its peak memory in bytes to FILE.
 """
 
 from __future__ import annotations
 
-import importlib
 import os
 import resource
 import sys
@@ -19,8 +18,6 @@ for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "OMPI_MCA_mpi_yield_when
 import numpy as np  # noqa: E402
 from mpi4py import MPI  # noqa: E402
 
-if len(sys.argv) > 2:
-    importlib.import_module(sys.argv[2])
 MPI.COMM_WORLD.Barrier()
 if MPI.COMM_WORLD.rank == 0:
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024

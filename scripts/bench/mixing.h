@@ -1,10 +1,6 @@
 /* M gossip rounds of one vector, as a C programmer would write them: what the rounds of
  * the package are measured against. Two forms, Isend and persistent requests, with one
- * update loop. Three more, with persistent requests, for what was decided:
- * OVERLAPPED computes the own share of the update before it waits;
- * PATIENT waits for its sends only when their row is to be written again;
- * MISPLACED receives from the first neighbour 16 bytes beyond the start of a page, while
- * all vectors that are sent lie at the start of one. */
+ * update loop. */
 #ifndef MIXING_H
 #define MIXING_H
 
@@ -13,8 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum form { ISEND, PERSISTENT, OVERLAPPED, PATIENT, MISPLACED };
-enum { PAGE = 4096 };
+enum form { ISEND, PERSISTENT };
 
 typedef struct {
     MPI_Comm comm;
@@ -23,21 +18,14 @@ typedef struct {
     const int *neighbours;
     double *own[3];       /* x^{k-1}, x^k, x^{k+1}: they change places */
     double *theirs;       /* degree rows */
-    void *room[4];        /* in which these lie */
     MPI_Request *requests; /* 2 degree; of the persistent form 3 times as many */
 } mixer;
 
 static inline mixer mixer_make(MPI_Comm comm, enum form form, int degree,
                                const int *neighbours, int d) {
-    mixer m = {comm, form, degree, d, neighbours, {0}, 0, {0}, 0};
-    const size_t size = d * sizeof(double);
-    for (int k = 0; k < 4; k++) {
-        m.room[k] = calloc(1, (k < 3 ? size : degree * size) + 2 * PAGE);
-        char *place = m.room[k];
-        if (form == MISPLACED)
-            place += (PAGE - (uintptr_t)place % PAGE) + (k < 3 ? 0 : 16);
-        *(k < 3 ? m.own + k : &m.theirs) = (double *)place;
-    }
+    mixer m = {comm, form, degree, d, neighbours, {0}, 0, 0};
+    for (int k = 0; k < 3; k++) m.own[k] = calloc(d, sizeof(double));
+    m.theirs = calloc((size_t)degree * d, sizeof(double));
     m.requests = malloc(6 * degree * sizeof(MPI_Request));
     if (form != ISEND)
         for (int k = 0; k < 3; k++) {
@@ -55,7 +43,8 @@ static inline mixer mixer_make(MPI_Comm comm, enum form form, int degree,
 static inline void mixer_free(mixer *m) {
     if (m->form != ISEND)
         for (int k = 0; k < 6 * m->degree; k++) MPI_Request_free(m->requests + k);
-    for (int k = 0; k < 4; k++) free(m->room[k]);
+    for (int k = 0; k < 3; k++) free(m->own[k]);
+    free(m->theirs);
     free(m->requests);
 }
 
@@ -82,20 +71,9 @@ static inline void mixer_run(mixer *m, const double *x, const double *weights,
         } else {
             MPI_Request *requests = m->requests + 2 * degree * now;
             MPI_Startall(2 * degree, requests);
-            if (m->form == OVERLAPPED)
-                for (int i = 0; i < d; i++) xa[i] = e * xb[i] + s * xn[i];
-            MPI_Waitall(m->form == PATIENT ? degree : 2 * degree, requests,
-                        MPI_STATUSES_IGNORE);
-            if (m->form == PATIENT && k > 1)
-                MPI_Waitall(degree, m->requests + 2 * degree * after + degree,
-                            MPI_STATUSES_IGNORE);
+            MPI_Waitall(2 * degree, requests, MPI_STATUSES_IGNORE);
         }
-        if (m->form == OVERLAPPED) {
-            for (int j = 0; j < degree; j++) {
-                const double *restrict nj = m->theirs + (size_t)j * d;
-                for (int i = 0; i < d; i++) xa[i] += w[j + 1] * nj[i];
-            }
-        } else if (degree == 1) {
+        if (degree == 1) {
             const double *restrict n0 = m->theirs;
             for (int i = 0; i < d; i++) xa[i] = e * xb[i] + w[1] * n0[i] + s * xn[i];
         } else if (degree == 2) {
@@ -112,10 +90,6 @@ static inline void mixer_run(mixer *m, const double *x, const double *weights,
         int free_one = before;
         before = now, now = after, after = free_one;
     }
-    if (m->form == PATIENT)
-        for (int k = 0; k < 2 && k < rounds; k++)
-            MPI_Waitall(degree, m->requests + 2 * degree * (k ? after : before) + degree,
-                        MPI_STATUSES_IGNORE);
     memcpy(out, m->own[now], d * sizeof(double));
 }
 

@@ -1,8 +1,6 @@
 """(1) One gossip round of both engines against the same round in C, on these ranks.
 
 Usage, under mpirun: python rounds.py FOLDER [REPEATS [D...]]
-
-Beside them run each engine's rounds alone, without the clock and the look-up of `mix`.
 """
 
 from __future__ import annotations
@@ -22,12 +20,12 @@ from contenders import load, pointer  # noqa: E402
 from engines import engines  # noqa: E402
 from mpi4py import MPI  # noqa: E402
 from ratios import compare, fastest, interleave, tell  # noqa: E402
+from targets import SIZES  # noqa: E402
 
 from pmgt_mpi.gossip.gossip import Gossip  # noqa: E402
 from pmgt_mpi.gossip.polynomials import chebyshev  # noqa: E402
 from pmgt_mpi.graphs.build import build_network  # noqa: E402
 
-SIZES = (50, 500, 5000)
 MIXES = (4, 20)
 """Rounds in one mix: few, and so many that the call itself no longer counts."""
 SECONDS = 0.02
@@ -73,14 +71,7 @@ def measure(comm, program, both, neighbourhood, d, rounds, repeats):
 
             return run
 
-        forms = (
-            "C isend",
-            "C persistent",
-            "overlapped in C",
-            "patient in C",
-            "misplaced in C",
-        )
-        contenders = {name: in_c(form) for form, name in enumerate(forms)}
+        contenders = {"C isend": in_c(0), "C persistent": in_c(1)}
         for run in contenders.values():
             run()
             error = np.abs(out - expected).max()
@@ -89,29 +80,11 @@ def measure(comm, program, both, neighbourhood, d, rounds, repeats):
     for gossip in gossips.values():
         error = np.abs(gossip.mix(x, rounds) - expected).max()
         assert max(comm.allgather(error)) < 1e-12, f"engines differ by {error}"
-    contenders |= rounds_alone(gossips, x, rounds, mixes)
     seconds = interleave(comm, contenders, repeats)
     for gossip in gossips.values():
         gossip.close()
     result = compare(seconds, fastest(seconds, "C "), mixes * rounds)
     return {"ranks": comm.size, "d": d, "rounds_of_a_mix": rounds, **result}
-
-
-def rounds_alone(gossips, x, rounds, mixes):
-    """Return each engine's rounds alone, without the clock and the look-up of `mix`."""
-
-    def rounds_of(gossip):
-        run = gossip._prepared[rounds, x.shape, x.dtype]
-
-        def timed():
-            start = perf_counter()
-            for _ in range(mixes):
-                run(x)
-            return perf_counter() - start
-
-        return timed
-
-    return {f"rounds in {name}": rounds_of(gossip) for name, gossip in gossips.items()}
 
 
 def main() -> None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import csv
 import json
+import tempfile
 import time
 from collections.abc import Callable
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -44,7 +44,7 @@ class Runs:
     """Starts runs in a folder of their own, one after another."""
 
     def __init__(self, folder: Path) -> None:
-        self.folder = folder
+        self.folder = Path(tempfile.mkdtemp(dir=folder))
         self.number = 0
 
     def new(self) -> Path:
@@ -64,10 +64,10 @@ class Runs:
             *arguments, "--out", path / "out", "--set", f"run.engine={engine}",
         ]  # fmt: skip
 
-    def bare(self, *module: str) -> tuple[Path, list[Any]]:
-        """Return the folder and the arguments of a run of the bare program."""
-        path = self.new()
-        return path, [HERE / "bare.py", path / "done", *module]
+    def bare(self) -> tuple[Path, list[Any]]:
+        """Return the file that a run of the bare program writes, and its arguments."""
+        done = self.new() / "done"
+        return done, [HERE / "bare.py", done]
 
 
 def until(ranks: int, arguments: list[Any], done: Callable[[], bool]) -> float:
@@ -94,24 +94,19 @@ def first_step(runs: Runs, ranks: int) -> float:
     return until(ranks, arguments, done)
 
 
-def bare(runs: Runs, ranks: int, *module: str) -> float:
+def bare(runs: Runs, ranks: int) -> float:
     """Seconds to the end of the bare program's barrier."""
-    path, arguments = runs.bare(*module)
-    return until(ranks, arguments, (path / "done").exists)
+    done, arguments = runs.bare()
+    return until(ranks, arguments, done.exists)
 
 
 def startup(runs: Runs, repeats: int) -> list[dict[str, Any]]:
     """(4) Start-up to the first step against bare mpi4py and numpy."""
     results = []
-    with_numba = find_spec("numba") is not None
     for ranks in (2, 8, 16):
         seconds: dict[str, list[float]] = {"bare": [], "first step": []}
-        if with_numba:
-            seconds["bare and numba"] = []
         for repeat in range(repeats + 1):
             took = {"bare": bare(runs, ranks), "first step": first_step(runs, ranks)}
-            if with_numba:
-                took["bare and numba"] = bare(runs, ranks, "numba")
             if repeat:  # the first one compiles and fills caches
                 for name, value in took.items():
                     seconds[name].append(value)
@@ -132,9 +127,9 @@ def startup(runs: Runs, repeats: int) -> list[dict[str, Any]]:
 def memory(runs: Runs) -> list[dict[str, Any]]:
     """(5) Peak memory of a rank against its shard and the bare program."""
     ranks, rows, columns = 2, 200_000, 50
-    path, arguments = runs.bare()
-    until(ranks, arguments, (path / "done").exists)
-    base = int((path / "done").read_text())
+    done, arguments = runs.bare()
+    until(ranks, arguments, done.exists)
+    base = int(done.read_text())
     results = []
     for layout, entry in (("dense", 8), ("sparse", 12)):
         path, arguments = runs.command(
