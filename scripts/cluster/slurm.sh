@@ -92,9 +92,9 @@ launch() { # NAME OPTION...: gives the job's number
   "$python" -m pmgt_mpi.launch slurm --name "$1" --ranks 4 --time 00:01:00 \
     --config "$config" --out "$folder/jobs/$1" --write "$folder/jobs/$1.sbatch" \
     "${@:2}" -- --allow-plugins >/dev/null
-  # The signal may come up to half a minute earlier than asked: after 20 s at the soonest.
+  # The signal may come up to half a minute earlier than asked: after 10 to 40 s.
   PMGT_PAUSE=0.1 timeout 20 sbatch --parsable --chdir="$folder/jobs" \
-    --signal=B:USR1@10 --output="$folder/$1.out" "$folder/jobs/$1.sbatch"
+    --signal=B:USR1@20 --output="$folder/$1.out" "$folder/jobs/$1.sbatch"
 }
 
 field() { timeout 5 scontrol --oneliner show job "$1" | grep -oP "(?<= $2=)\S+"; }
