@@ -23,6 +23,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from tests.launcher import Result, mpirun
+from tests.support.running import Left
 
 METHODS = {"pmgt-katyushax": 40, "pmgt-svrg": 40, "nids": 2000, "pg-extra": 2000}
 """Steps of each: of an epoch, or of one gradient."""
@@ -72,8 +73,7 @@ def write_sparse(path: Path, rows: int = 20000, columns: int = 1000) -> None:
 
 def measured(folder: Path) -> dict[str, tuple[float, dict[str, float]]]:
     """Return the seconds of each algorithm's steps, and what was counted in them."""
-    lines = (folder / "metrics.jsonl").read_text().splitlines()
-    records = [json.loads(line) for line in lines]
+    records = Left(folder).metrics
     told = {}
     for name in dict.fromkeys(one["algorithm"] for one in records):
         first, *_, last = [one for one in records if one["algorithm"] == name]
@@ -89,7 +89,7 @@ def bound(ranks: int, args: list[str], folder: Path) -> Result:
 
 
 def pair(folder: Path, ranks: int, number: int) -> dict[str, tuple[float, float]]:
-    """Plan, then run; give the foreseen and the measured seconds of each algorithm."""
+    """Plan, then run; return the foreseen and measured seconds of each algorithm."""
     plan = ["-m", "pmgt_mpi.plan", "--config", "config.toml", "--json"]
     plan += ["--ranks", str(ranks)]
     if ranks == 1:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import json
 import tempfile
 import time
 from collections.abc import Callable
@@ -13,6 +11,7 @@ from typing import Any
 from ratios import spread
 
 from tests.launcher import start_mpirun
+from tests.support.running import Left
 
 HERE = Path(__file__).parent
 
@@ -55,7 +54,7 @@ class Runs:
         return path
 
     def command(self, engine: str = "auto", **values: Any) -> tuple[Path, list[Any]]:
-        """Write a config; give its folder and the arguments that run it."""
+        """Write a config; return its folder and the arguments that run it."""
         path = self.new()
         text = {"target": "", "layout": "auto", "reference": "false", **values}
         (path / "config.toml").write_text(CONFIG.format(**text))
@@ -137,14 +136,13 @@ def memory(runs: Runs) -> list[dict[str, Any]]:
         )
         with start_mpirun(ranks, arguments) as job:
             job.wait(120).expect(0)
-        with (path / "out" / "ranks.csv").open(newline="") as file:
-            peaks = [int(row["peak_memory_bytes"]) for row in csv.DictReader(file)]
+        told = Left(path / "out").table("ranks.csv")
         results.append(
             {
                 "layout": layout,
                 "shard": rows // ranks * columns * entry,
                 "bare": base,
-                "peak": max(peaks),
+                "peak": max(int(row["peak_memory_bytes"]) for row in told),
             }
         )
     return results
@@ -165,7 +163,7 @@ def scaling(runs: Runs, repeats: int) -> list[dict[str, Any]]:
                 )  # fmt: skip
                 with start_mpirun(ranks, arguments) as job:
                     job.wait(120).expect(0)
-                told = json.loads((path / "out" / "summary.json").read_text())[0]
+                told = Left(path / "out").summary[0]
                 if told["engine"] == engine:
                     values.append(told["seconds"])
         results.append(
