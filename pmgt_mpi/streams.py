@@ -31,6 +31,21 @@ def stream(seed: int, purpose: str, *key: int) -> np.random.Generator:
     return np.random.default_rng(seed_sequence(seed, purpose, *key))
 
 
+ROWS, MODEL, ORDER = range(3)
+"""Keys of what is drawn of a data set: the rows, block by block; what all rows have in
+common; the shuffled order."""
+
+
+def child(seed: np.random.SeedSequence, *key: int) -> np.random.Generator:
+    """Return the generator under a key; unlike ``spawn``, always the same one."""
+    sequence = np.random.SeedSequence(
+        entropy=seed.entropy,
+        spawn_key=(*seed.spawn_key, *key),
+        pool_size=seed.pool_size,
+    )
+    return np.random.default_rng(sequence)
+
+
 class IndexStream:
     """Indices uniform on {0, …, n−1}, with replacement, drawn in blocks.
 

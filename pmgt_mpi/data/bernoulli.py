@@ -6,10 +6,10 @@ from pathlib import Path
 
 import numpy as np
 
-from pmgt_mpi.data.seeds import ROWS, child
 from pmgt_mpi.data.synthetic import SyntheticTable, block_rows
 from pmgt_mpi.mpi.collective import Collective
 from pmgt_mpi.options import Count
+from pmgt_mpi.streams import ROWS, child
 
 
 class Bernoulli:

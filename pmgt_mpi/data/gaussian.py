@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pmgt_mpi.data.room import lacking, short
-from pmgt_mpi.data.seeds import MODEL, ROWS, child
 from pmgt_mpi.data.synthetic import SyntheticTable, block_rows
 from pmgt_mpi.errors import UserError
 from pmgt_mpi.mpi.collective import Collective
 from pmgt_mpi.options import Count, NonNegative, Positive, Within
+from pmgt_mpi.streams import MODEL, ROWS, child
 
 Array = NDArray[Any]
 

@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pmgt_mpi.data.rows import Rows
-from pmgt_mpi.data.seeds import ORDER, child
 from pmgt_mpi.errors import UserError
 from pmgt_mpi.mpi.collective import Collective
+from pmgt_mpi.streams import ORDER, child
 
 Array = NDArray[Any]
 

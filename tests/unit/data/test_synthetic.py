@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from pmgt_mpi.data import seeds, synthetic
+from pmgt_mpi import streams
+from pmgt_mpi.data import synthetic
 from pmgt_mpi.data.bernoulli import Bernoulli
 from pmgt_mpi.data.gaussian import Gaussian, falling
 from pmgt_mpi.data.rows import Rows
@@ -57,7 +58,7 @@ def test_only_the_blocks_of_the_range_are_drawn(
 
     def child(seed: np.random.SeedSequence, *key: int) -> np.random.Generator:
         blocks.append(key)
-        return seeds.child(seed, *key)
+        return streams.child(seed, *key)
 
     monkeypatch.setattr(f"{type(source).__module__}.child", child)
     read(source, 25, 41)
