@@ -1,4 +1,4 @@
-"""Which row goes to which agent.
+"""Which row goes to which agent, and how many.
 
 A partition gives each row its position in a new order of the whole data set; the agents
 then get consecutive blocks of that order. Positions depend on the data and the seed
@@ -7,6 +7,8 @@ alone, and not on who has read which rows.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -21,6 +23,43 @@ Array = NDArray[Any]
 
 MOST_LABELS = 10_000
 """Different labels up to which by-label keeps a table of them on every agent."""
+
+
+def block_sizes(
+    total: int, agents: int, shares: Sequence[float] | None = None
+) -> list[int]:
+    """Cut `total` into blocks in proportion to the shares, by largest remainders.
+
+    Equal shares give the first ``total % agents`` agents one more. While there are
+    enough for all, nobody gets none.
+    """
+    if shares is None:
+        each, more = divmod(total, agents)
+        return [each + (agent < more) for agent in range(agents)]
+    if len(shares) != agents or not all(0 < share < float("inf") for share in shares):
+        raise UserError(
+            f"data.shares = {list(shares)} for {agents} agents; expected one positive "
+            "number for each agent"
+        )
+    from fractions import Fraction
+
+    exact = [Fraction(share) for share in shares]
+    whole = sum(exact)
+    quotas = [total * share / whole for share in exact]
+    sizes = [int(quota) for quota in quotas]
+    remainders = [quota - size for quota, size in zip(quotas, sizes, strict=True)]
+    by_remainder = sorted(range(agents), key=lambda agent: -remainders[agent])
+    for agent in by_remainder[: total - sum(sizes)]:
+        sizes[agent] += 1
+    while total >= agents and 0 in sizes:
+        sizes[sizes.index(max(sizes))] -= 1
+        sizes[sizes.index(0)] += 1
+    return sizes
+
+
+def block_bounds(sizes: Sequence[int]) -> list[int]:
+    """Return where the blocks begin, and where the last one ends."""
+    return [0, *accumulate(sizes)]
 
 
 def contiguous(

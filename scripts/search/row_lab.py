@@ -16,7 +16,7 @@ from row_agents import Array, RowAgents
 
 from pmgt_mpi.algorithms import ALGORITHMS
 from pmgt_mpi.config.schema import Config
-from pmgt_mpi.data.blocks import block_bounds, block_sizes
+from pmgt_mpi.data.partition import block_bounds, block_sizes
 from pmgt_mpi.execution.engine import choose_engine
 from pmgt_mpi.execution.setup import network_of, shard_of
 from pmgt_mpi.mpi.collective import Collective

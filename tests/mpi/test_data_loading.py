@@ -14,12 +14,12 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from pmgt_mpi.data import exchange as exchange_module
 from pmgt_mpi.data.bernoulli import Bernoulli
-from pmgt_mpi.data.blocks import block_sizes
 from pmgt_mpi.data.csv import Csv
 from pmgt_mpi.data.gaussian import Gaussian
 from pmgt_mpi.data.libsvm import Libsvm
 from pmgt_mpi.data.loading import load_shard
 from pmgt_mpi.data.npy import Npy
+from pmgt_mpi.data.partition import block_sizes
 from pmgt_mpi.data.shard import Shard
 from pmgt_mpi.mpi.collective import Collective
 from tests.support.verdicts import Together

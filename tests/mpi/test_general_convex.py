@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import pmgt_mpi
-from pmgt_mpi.data.blocks import block_bounds, block_sizes
+from pmgt_mpi.data.partition import block_bounds, block_sizes
 from pmgt_mpi.data.shard import Shard
 from pmgt_mpi.mpi.collective import AgreedError
 from pmgt_mpi.problems.plus_square import PlusSquare

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from pmgt_mpi.data.blocks import block_bounds, block_sizes
+from pmgt_mpi.data.partition import block_bounds, block_sizes
 from pmgt_mpi.errors import UserError
 
 
