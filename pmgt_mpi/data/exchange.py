@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pmgt_mpi.data.growing import GrowingRows
 from pmgt_mpi.data.partition import block_bounds
-from pmgt_mpi.data.rows import Rows
+from pmgt_mpi.data.rows import GrowingRows, Rows
 from pmgt_mpi.mpi.collective import Collective
 
 Array = NDArray[Any]

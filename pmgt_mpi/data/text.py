@@ -19,14 +19,13 @@ from pmgt_mpi.data.files import (
     reading,
     stamp,
 )
-from pmgt_mpi.data.growing import GrowingRows
 from pmgt_mpi.data.lines import (
     first_line,
     lines_of_range,
     lines_of_stream,
     without_mark,
 )
-from pmgt_mpi.data.rows import Rows
+from pmgt_mpi.data.rows import GrowingRows, Rows
 from pmgt_mpi.data.source import LineError, Table
 from pmgt_mpi.errors import UserError
 from pmgt_mpi.mpi.collective import Collective

@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from pmgt_mpi.data.growing import Growing, GrowingRows
 from pmgt_mpi.data.layout import matrix, to_dense, to_sparse
-from pmgt_mpi.data.rows import Rows
+from pmgt_mpi.data.rows import Growing, GrowingRows, Rows
 
 
 @pytest.fixture(params=["dense", "sparse"])
