@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from pmgt_mpi.data.room import lacking, short
+from pmgt_mpi.data.memory import lacking, short
 from pmgt_mpi.data.synthetic import SyntheticTable, block_rows
 from pmgt_mpi.errors import UserError
 from pmgt_mpi.mpi.collective import Collective

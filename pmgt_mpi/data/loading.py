@@ -13,8 +13,8 @@ from pmgt_mpi.data import PARTITIONS, SCALINGS
 from pmgt_mpi.data.exchange import exchange
 from pmgt_mpi.data.files import reading
 from pmgt_mpi.data.layout import Layout, laid_out, matrix
+from pmgt_mpi.data.memory import lacking
 from pmgt_mpi.data.partition import block_bounds, block_sizes
-from pmgt_mpi.data.room import lacking
 from pmgt_mpi.data.rows import Rows
 from pmgt_mpi.data.shard import Shard
 from pmgt_mpi.data.source import LineError, Source, Table

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pmgt_mpi.data.room import lacking, short
+from pmgt_mpi.data.memory import lacking, short
 from pmgt_mpi.data.rows import Rows
 from pmgt_mpi.errors import UserError
 

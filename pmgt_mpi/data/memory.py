@@ -1,4 +1,4 @@
-"""What no memory can hold is refused before it is asked for."""
+"""Memory that no machine has: refused before it is asked for."""
 
 from __future__ import annotations
 
