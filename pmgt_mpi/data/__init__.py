@@ -1,4 +1,4 @@
-"""Readers, partition and scaling: this agent's rows and nothing more."""
+"""Sources, partition and scaling: this agent's rows and nothing more."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from pmgt_mpi.registry import Registry
 SOURCES = Registry(
     "data source",
     {
-        "bernoulli": "pmgt_mpi.data.bernoulli:Bernoulli",
-        "gaussian": "pmgt_mpi.data.gaussian:Gaussian",
-        "npy": "pmgt_mpi.data.npy:Npy",
-        "libsvm": "pmgt_mpi.data.libsvm:Libsvm",
-        "csv": "pmgt_mpi.data.csv:Csv",
+        "bernoulli": "pmgt_mpi.data.sources.bernoulli:Bernoulli",
+        "gaussian": "pmgt_mpi.data.sources.gaussian:Gaussian",
+        "npy": "pmgt_mpi.data.sources.npy:Npy",
+        "libsvm": "pmgt_mpi.data.sources.libsvm:Libsvm",
+        "csv": "pmgt_mpi.data.sources.csv:Csv",
     },
 )
 

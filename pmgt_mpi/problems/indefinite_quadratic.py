@@ -7,8 +7,8 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from pmgt_mpi.data.gaussian import falling
 from pmgt_mpi.data.shard import Shard
+from pmgt_mpi.data.sources.gaussian import falling
 from pmgt_mpi.errors import UserError
 from pmgt_mpi.mpi.collective import Collective
 from pmgt_mpi.options import PositiveStrength, Strength, Within

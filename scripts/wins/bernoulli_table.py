@@ -10,8 +10,8 @@ from experiment import COLUMNS, ROWS
 from mpi4py import MPI
 from numpy.typing import NDArray
 
-from pmgt_mpi.data.bernoulli import Bernoulli
 from pmgt_mpi.data.loading import load_shard
+from pmgt_mpi.data.sources.bernoulli import Bernoulli
 from pmgt_mpi.mpi.collective import Collective
 from pmgt_mpi.streams import seed_sequence
 

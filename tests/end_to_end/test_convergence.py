@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pmgt_mpi.data.bernoulli import Bernoulli
 from pmgt_mpi.data.loading import load_shard
+from pmgt_mpi.data.sources.bernoulli import Bernoulli
 from pmgt_mpi.mpi.collective import Collective
 from pmgt_mpi.streams import seed_sequence
 from tests.launcher import ROOT

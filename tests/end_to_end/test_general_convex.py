@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from mpi4py import MPI
 
-from pmgt_mpi.data.gaussian import Gaussian
 from pmgt_mpi.data.loading import load_shard
+from pmgt_mpi.data.sources.gaussian import Gaussian
 from pmgt_mpi.mpi.collective import Collective
 from pmgt_mpi.streams import seed_sequence
 from tests.support.running import SMALL, Left, run_config

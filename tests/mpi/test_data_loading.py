@@ -13,14 +13,14 @@ from mpi4py import MPI
 from numpy.testing import assert_allclose, assert_array_equal
 
 from pmgt_mpi.data import exchange as exchange_module
-from pmgt_mpi.data.bernoulli import Bernoulli
-from pmgt_mpi.data.csv import Csv
-from pmgt_mpi.data.gaussian import Gaussian
-from pmgt_mpi.data.libsvm import Libsvm
 from pmgt_mpi.data.loading import load_shard
-from pmgt_mpi.data.npy import Npy
 from pmgt_mpi.data.partition import block_sizes
 from pmgt_mpi.data.shard import Shard
+from pmgt_mpi.data.sources.bernoulli import Bernoulli
+from pmgt_mpi.data.sources.csv import Csv
+from pmgt_mpi.data.sources.gaussian import Gaussian
+from pmgt_mpi.data.sources.libsvm import Libsvm
+from pmgt_mpi.data.sources.npy import Npy
 from pmgt_mpi.mpi.collective import Collective
 from tests.support.verdicts import Together
 

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pmgt_mpi.data.bernoulli import Bernoulli
-from pmgt_mpi.data.csv import Csv
-from pmgt_mpi.data.libsvm import Libsvm
 from pmgt_mpi.data.loading import load_shard
-from pmgt_mpi.data.npy import Npy
+from pmgt_mpi.data.sources.bernoulli import Bernoulli
+from pmgt_mpi.data.sources.csv import Csv
+from pmgt_mpi.data.sources.libsvm import Libsvm
+from pmgt_mpi.data.sources.npy import Npy
 from pmgt_mpi.errors import UserError
 from pmgt_mpi.mpi.collective import Collective
 from tests.support.verdicts import Together

@@ -11,8 +11,8 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from pmgt_mpi.data import archive
-from pmgt_mpi.data.csv import Csv
 from pmgt_mpi.data.loading import load_shard
+from pmgt_mpi.data.sources.csv import Csv
 from pmgt_mpi.mpi.collective import Collective
 from tests.support.verdicts import Together
 

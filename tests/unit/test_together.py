@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from mpi4py import MPI
 
-from pmgt_mpi.data.gaussian import Gaussian
 from pmgt_mpi.data.loading import load_shard
+from pmgt_mpi.data.sources.gaussian import Gaussian
 from pmgt_mpi.errors import UserError
 from pmgt_mpi.mpi.collective import AgreedError, Collective
 from pmgt_mpi.mpi.together import TooMuchError, together

@@ -16,12 +16,13 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from pmgt_mpi.data import archive, lines
+from pmgt_mpi.data import archive
 from pmgt_mpi.data.archive import Archive
-from pmgt_mpi.data.csv import Csv
-from pmgt_mpi.data.libsvm import Libsvm
-from pmgt_mpi.data.npy import Npy
 from pmgt_mpi.data.rows import Rows
+from pmgt_mpi.data.sources import lines
+from pmgt_mpi.data.sources.csv import Csv
+from pmgt_mpi.data.sources.libsvm import Libsvm
+from pmgt_mpi.data.sources.npy import Npy
 from pmgt_mpi.errors import UserError
 from pmgt_mpi.mpi.collective import Collective
 
@@ -406,7 +407,7 @@ from pathlib import Path
 import numpy as np
 from mpi4py import MPI
 from pmgt_mpi.mpi.collective import Collective
-from pmgt_mpi.data.csv import Csv
+from pmgt_mpi.data.sources.csv import Csv
 sys.stdin.readline()
 seed = np.random.SeedSequence(0)
 table = Csv(path=sys.argv[1]).open(Collective(MPI.COMM_SELF), base=None, seed=seed)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from pmgt_mpi.data.synthetic import SyntheticTable, block_rows
+from pmgt_mpi.data.sources.synthetic import SyntheticTable, block_rows
 from pmgt_mpi.mpi.collective import Collective
 from pmgt_mpi.options import Count
 from pmgt_mpi.streams import ROWS, child

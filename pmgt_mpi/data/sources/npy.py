@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from pmgt_mpi.cache import replacing
 from pmgt_mpi.data.archive import Archive, is_packed, unpacked
 from pmgt_mpi.data.files import find_file, is_private, own_path, reading
-from pmgt_mpi.data.npyfile import CHUNK_BYTES, NpyFile
 from pmgt_mpi.data.rows import Rows
 from pmgt_mpi.data.source import label_number
+from pmgt_mpi.data.sources.npyfile import CHUNK_BYTES, NpyFile
 from pmgt_mpi.errors import UserError
 from pmgt_mpi.mpi.collective import Collective
 

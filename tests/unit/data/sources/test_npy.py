@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from pmgt_mpi.data import npyfile
-from pmgt_mpi.data.npy import Npy
-from pmgt_mpi.data.npyfile import NpyFile, NpyWriter
 from pmgt_mpi.data.rows import Rows
+from pmgt_mpi.data.sources import npyfile
+from pmgt_mpi.data.sources.npy import Npy
+from pmgt_mpi.data.sources.npyfile import NpyFile, NpyWriter
 from pmgt_mpi.errors import UserError
 from pmgt_mpi.mpi.collective import Collective
 
@@ -209,7 +209,7 @@ def test_a_number_that_is_not_finite_is_named_by_its_row(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("pmgt_mpi.data.npy.CHUNK_BYTES", chunk)
+    monkeypatch.setattr("pmgt_mpi.data.sources.npy.CHUNK_BYTES", chunk)
     array = np.ones((20, 3))
     array[[13, 17], 2] = number
     path = saved(tmp_path / "a.npy", array)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pmgt_mpi.data.memory import lacking, short
-from pmgt_mpi.data.synthetic import SyntheticTable, block_rows
+from pmgt_mpi.data.sources.synthetic import SyntheticTable, block_rows
 from pmgt_mpi.errors import UserError
 from pmgt_mpi.mpi.collective import Collective
 from pmgt_mpi.options import Count, NonNegative, Positive, Within

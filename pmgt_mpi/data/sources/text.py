@@ -24,15 +24,15 @@ from pmgt_mpi.data.files import (
     reading,
     stamp,
 )
-from pmgt_mpi.data.lines import (
+from pmgt_mpi.data.rows import GrowingRows, Rows
+from pmgt_mpi.data.source import LineError, Table
+from pmgt_mpi.data.sources.lines import (
     first_line,
     lines_of_range,
     lines_of_stream,
     without_mark,
 )
-from pmgt_mpi.data.npyfile import NpyFile, NpyWriter
-from pmgt_mpi.data.rows import GrowingRows, Rows
-from pmgt_mpi.data.source import LineError, Table
+from pmgt_mpi.data.sources.npyfile import NpyFile, NpyWriter
 from pmgt_mpi.errors import UserError
 from pmgt_mpi.mpi.collective import Collective
 

@@ -11,10 +11,10 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from pmgt_mpi import streams
-from pmgt_mpi.data import synthetic
-from pmgt_mpi.data.bernoulli import Bernoulli
-from pmgt_mpi.data.gaussian import Gaussian, falling
 from pmgt_mpi.data.rows import Rows
+from pmgt_mpi.data.sources import synthetic
+from pmgt_mpi.data.sources.bernoulli import Bernoulli
+from pmgt_mpi.data.sources.gaussian import Gaussian, falling
 from pmgt_mpi.errors import UserError
 
 Read = Callable[..., Rows]

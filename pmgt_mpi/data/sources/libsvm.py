@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pmgt_mpi.data.lines import parse_lines
 from pmgt_mpi.data.rows import Rows
 from pmgt_mpi.data.source import Table, excerpt
-from pmgt_mpi.data.text import Parse, open_text
+from pmgt_mpi.data.sources.lines import parse_lines
+from pmgt_mpi.data.sources.text import Parse, open_text
 from pmgt_mpi.errors import UserError
 from pmgt_mpi.mpi.collective import Collective
 from pmgt_mpi.options import Count

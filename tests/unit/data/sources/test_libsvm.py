@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from pmgt_mpi.data import lines
 from pmgt_mpi.data.layout import matrix
-from pmgt_mpi.data.libsvm import Libsvm, LibsvmParser
 from pmgt_mpi.data.rows import Rows
 from pmgt_mpi.data.source import LineError
+from pmgt_mpi.data.sources import lines
+from pmgt_mpi.data.sources.libsvm import Libsvm, LibsvmParser
 from pmgt_mpi.errors import UserError
 
 Read = Callable[..., Rows]

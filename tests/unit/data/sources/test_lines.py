@@ -6,15 +6,15 @@ from itertools import pairwise
 
 import pytest
 
-from pmgt_mpi.data import lines
-from pmgt_mpi.data.lines import (
+from pmgt_mpi.data.source import LineError
+from pmgt_mpi.data.sources import lines
+from pmgt_mpi.data.sources.lines import (
     first_line,
     lines_of_range,
     lines_of_stream,
     parse_lines,
     without_mark,
 )
-from pmgt_mpi.data.source import LineError
 
 
 class CountingFile(io.BytesIO):

@@ -1,0 +1,1 @@
+"""The sources of rows, one file for each, and what several of them share."""
