@@ -13,9 +13,9 @@ from pmgt_mpi.graphs import TOPOLOGIES, WEIGHTS
 from pmgt_mpi.graphs.closed_forms import CLOSED_FORMS
 from pmgt_mpi.graphs.gossip_matrix import GossipMatrix
 from pmgt_mpi.graphs.laplacian import Laplacian
-from pmgt_mpi.graphs.links import Graph
 from pmgt_mpi.graphs.network import Network
 from pmgt_mpi.graphs.spectrum import Extremes
+from pmgt_mpi.graphs.topologies import Graph
 
 if TYPE_CHECKING:
     import networkx as nx

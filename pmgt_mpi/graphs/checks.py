@@ -6,8 +6,8 @@ import numpy as np
 from scipy import sparse
 
 from pmgt_mpi.errors import UserError
-from pmgt_mpi.graphs.links import Graph
 from pmgt_mpi.graphs.spectrum import Extremes, Matrix, extremes
+from pmgt_mpi.graphs.topologies import Graph
 
 TOLERANCE = 1e-12
 """Asymmetry and error of a row's sum; what is left over drifts in every round."""

@@ -10,8 +10,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from pmgt_mpi.graphs.fixed import Rows, offsets, sides
 from pmgt_mpi.graphs.spectrum import Extremes
+from pmgt_mpi.graphs.topologies import Rows, offsets, sides
 
 
 def _sin2(numerator: int, denominator: int) -> float:

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pmgt_mpi.graphs.gossip_matrix import GossipMatrix
-from pmgt_mpi.graphs.links import Graph
 from pmgt_mpi.graphs.spectrum import Extremes, Matrix, extremes
+from pmgt_mpi.graphs.topologies import Graph
 
 Array = NDArray[Any]
 

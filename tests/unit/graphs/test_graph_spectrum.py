@@ -10,7 +10,6 @@ from pmgt_mpi.graphs import TOPOLOGIES
 from pmgt_mpi.graphs import spectrum as module
 from pmgt_mpi.graphs.closed_forms import CLOSED_FORMS
 from pmgt_mpi.graphs.laplacian import Laplacian, weighted_laplacian
-from pmgt_mpi.graphs.links import Graph
 from pmgt_mpi.graphs.spectrum import (
     Extremes,
     dense_extremes,
@@ -19,6 +18,7 @@ from pmgt_mpi.graphs.spectrum import (
     shift_invert_largest,
     shift_invert_smallest,
 )
+from pmgt_mpi.graphs.topologies import Graph
 
 
 def laplacian(name: str, m: int, **options: object) -> Laplacian:

@@ -12,7 +12,7 @@ import pytest
 from pmgt_mpi.errors import UserError
 from pmgt_mpi.graphs import TOPOLOGIES, WEIGHTS
 from pmgt_mpi.graphs.build import build_network
-from pmgt_mpi.graphs.fixed import sides
+from pmgt_mpi.graphs.topologies import sides
 
 
 def draw(name: str, m: int, seed: int = 0, **options: object) -> nx.Graph:
