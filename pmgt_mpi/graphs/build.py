@@ -11,11 +11,10 @@ import numpy as np
 from pmgt_mpi.errors import UserError
 from pmgt_mpi.graphs import TOPOLOGIES, WEIGHTS
 from pmgt_mpi.graphs.closed_forms import CLOSED_FORMS
-from pmgt_mpi.graphs.gossip_matrix import GossipMatrix
-from pmgt_mpi.graphs.laplacian import Laplacian
-from pmgt_mpi.graphs.network import Network
+from pmgt_mpi.graphs.network import GossipMatrix, Network
 from pmgt_mpi.graphs.spectrum import Extremes
 from pmgt_mpi.graphs.topologies import Graph
+from pmgt_mpi.graphs.weights import Laplacian
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -82,7 +81,7 @@ def _graph(
         closed_form = CLOSED_FORMS.get(topology) if m > 1 else None
         return graph, closed_form(m, **options) if closed_form else None, topology
     # Only a graph from outside needs networkx, whose import all agents would wait for.
-    from pmgt_mpi.graphs.given import check_size, read_graph, simple_graph
+    from pmgt_mpi.graphs.given_graph import check_size, read_graph, simple_graph
 
     if isinstance(topology, Path):
         graph, where, name = read_graph(topology), str(topology), topology.name
@@ -97,13 +96,14 @@ def _given_weights(
     m: int, graph: Graph | None, weights: Path | Any
 ) -> tuple[GossipMatrix, Extremes, str]:
     """Return a W from outside after all checks, its spectrum and its name."""
-    from pmgt_mpi.graphs.checks import (
+    from pmgt_mpi.graphs.given_graph import simple_graph, support
+    from pmgt_mpi.graphs.given_matrix import (
+        as_matrix,
         check_edges,
         checked_spectrum,
         checked_symmetric,
+        read_matrix,
     )
-    from pmgt_mpi.graphs.given import simple_graph, support
-    from pmgt_mpi.graphs.matrix import as_matrix, read_matrix
 
     if isinstance(weights, Path):
         W, where, name = read_matrix(weights, m), str(weights), weights.name

@@ -108,7 +108,7 @@ def _candidates(network: Network, sizes: list[int], rows: object) -> Iterator[Bl
             return
     import networkx as nx  # where a graph is to be cut, and not for every run
 
-    from pmgt_mpi.graphs.given import support
+    from pmgt_mpi.graphs.given_graph import support
 
     graph = support(network.W.csr())
     walk = list(nx.dfs_preorder_nodes(graph, 0))  # along a cycle, as two-neighbours are

@@ -6,7 +6,7 @@ import networkx as nx
 import pytest
 
 from pmgt_mpi.errors import UserError
-from pmgt_mpi.graphs.given import check_size, read_graph, simple_graph
+from pmgt_mpi.graphs.given_graph import check_size, read_graph, simple_graph
 
 
 def edges(graph: nx.Graph) -> set[tuple[int, int]]:

@@ -8,13 +8,14 @@ import pytest
 from scipy import sparse
 
 from pmgt_mpi.errors import UserError
-from pmgt_mpi.graphs.checks import (
+from pmgt_mpi.graphs.given_graph import support
+from pmgt_mpi.graphs.given_matrix import (
+    as_matrix,
     check_edges,
     checked_spectrum,
     checked_symmetric,
+    read_matrix,
 )
-from pmgt_mpi.graphs.given import support
-from pmgt_mpi.graphs.matrix import as_matrix, read_matrix
 
 W3 = np.array([[0.5, 0.5, 0.0], [0.5, 0.25, 0.25], [0.0, 0.25, 0.75]])
 

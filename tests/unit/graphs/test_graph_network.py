@@ -10,7 +10,7 @@ import pytest
 
 from pmgt_mpi.errors import UserError
 from pmgt_mpi.graphs import TOPOLOGIES, WEIGHTS
-from pmgt_mpi.graphs import laplacian as laplacian_module
+from pmgt_mpi.graphs import weights as weights_module
 from pmgt_mpi.graphs.build import build_network
 from pmgt_mpi.graphs.network import Network
 
@@ -156,7 +156,7 @@ def test_a_closed_form_is_used_where_there_is_one(
     def refuse(_: object) -> None:
         raise AssertionError("computed")
 
-    monkeypatch.setattr(laplacian_module, "extremes", refuse)
+    monkeypatch.setattr(weights_module, "extremes", refuse)
     assert build(20, topology="two-neighbours").lambda_2 == pytest.approx(
         np.cos(np.pi / 20) ** 2, rel=1e-15
     )

@@ -9,7 +9,6 @@ from scipy.sparse.linalg import eigsh
 from pmgt_mpi.graphs import TOPOLOGIES
 from pmgt_mpi.graphs import spectrum as module
 from pmgt_mpi.graphs.closed_forms import CLOSED_FORMS
-from pmgt_mpi.graphs.laplacian import Laplacian, weighted_laplacian
 from pmgt_mpi.graphs.spectrum import (
     Extremes,
     dense_extremes,
@@ -19,6 +18,7 @@ from pmgt_mpi.graphs.spectrum import (
     shift_invert_smallest,
 )
 from pmgt_mpi.graphs.topologies import Graph
+from pmgt_mpi.graphs.weights import Laplacian, weighted_laplacian
 
 
 def laplacian(name: str, m: int, **options: object) -> Laplacian:

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from pmgt_mpi.graphs import TOPOLOGIES, WEIGHTS
-from pmgt_mpi.graphs.laplacian import Laplacian
+from pmgt_mpi.graphs.weights import Laplacian
 
 GRAPHS = {
     "two agents": nx.path_graph(2),
