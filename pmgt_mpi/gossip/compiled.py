@@ -14,8 +14,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from pmgt_mpi.engine.library import ExchangeStruct, Library, MixStruct, address
 from pmgt_mpi.gossip import EXCHANGES
-from pmgt_mpi.gossip.aligned import aligned_rows
-from pmgt_mpi.gossip.exchange import Exchange, Rounds
+from pmgt_mpi.gossip.exchange import Exchange, Rounds, aligned_rows
 from pmgt_mpi.graphs.neighbourhood import Neighbourhood
 
 Array = NDArray[Any]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pmgt_mpi.gossip.aligned import LINE, aligned_rows
+from pmgt_mpi.gossip.exchange import LINE, aligned_rows
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32", "int16", "complex128"])
