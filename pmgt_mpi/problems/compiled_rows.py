@@ -10,10 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pmgt_mpi.engine.library import SUFFIXES, Library, RowsStruct, address
-from pmgt_mpi.problems.dense_rows import DenseRows
 from pmgt_mpi.problems.linear import LinearModel
-from pmgt_mpi.problems.rows import Rows
-from pmgt_mpi.problems.sparse_rows import SparseRows
+from pmgt_mpi.problems.rows import DenseRows, Rows, SparseRows
 
 Array = NDArray[Any]
 

@@ -14,7 +14,7 @@ from pmgt_mpi.mpi.collective import Collective
 from pmgt_mpi.options import PositiveStrength, Strength, Within
 from pmgt_mpi.problems.base import Constants
 from pmgt_mpi.problems.curvatures import curvatures
-from pmgt_mpi.problems.dense_rows import DenseRows
+from pmgt_mpi.problems.rows import DenseRows
 
 Array = NDArray[Any]
 

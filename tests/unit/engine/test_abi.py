@@ -13,7 +13,7 @@ from pmgt_mpi.engine import BuildError, abi
 from pmgt_mpi.engine.abi import check_layout
 from pmgt_mpi.execution.engine import choose_engine
 from pmgt_mpi.problems.compiled_rows import CompiledRows
-from pmgt_mpi.problems.dense_rows import DenseRows
+from pmgt_mpi.problems.rows import DenseRows
 from tests.unit.problems.examples import alone
 
 

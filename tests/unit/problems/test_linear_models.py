@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from pmgt_mpi.problems import quadratic
-from pmgt_mpi.problems.dense_rows import DenseRows
-from pmgt_mpi.problems.rows import rows_of
+from pmgt_mpi.problems.rows import DenseRows, rows_of
 from tests.unit.problems import examples
 from tests.unit.problems.examples import OPTIONS, make_problem, make_shard, naive_mean
 
@@ -196,7 +195,7 @@ def test_float32_stays_float32_and_close(kind, sparse):
 
 
 def test_float32_rows_are_converted_block_by_block(monkeypatch):
-    monkeypatch.setattr("pmgt_mpi.problems.dense_rows.BLOCK", 3)
+    monkeypatch.setattr("pmgt_mpi.problems.rows.BLOCK", 3)
     A = examples.make_rows(10, 4).astype(np.float32)
     rows, exact = rows_of(A), A.astype(np.float64)
     x, _ = points(4)
