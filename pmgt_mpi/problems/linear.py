@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pmgt_mpi.data.shard import Shard
+from pmgt_mpi.errors import UserError
 from pmgt_mpi.mpi.collective import Collective
 from pmgt_mpi.problems.base import Constants
 from pmgt_mpi.problems.rows import Rows, rows_of
@@ -183,3 +184,13 @@ class LinearModel(ABC):
         bottom = low * (spectrum.smallest if low >= 0 else spectrum.largest)
         top = high * (spectrum.largest if high >= 0 else spectrum.smallest)
         return self.c + bottom, self.c + top
+
+
+def labels_of(shard: Shard, problem: str) -> Array:
+    """Return the labels, or say that the data have none."""
+    if shard.labels is None:
+        raise UserError(
+            f"problem '{problem}' needs a label for each row, and the data have none; "
+            "set [data] label_column, or use a source with labels (libsvm)"
+        )
+    return shard.labels

@@ -8,12 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pmgt_mpi.data.shard import Shard
+from pmgt_mpi.errors import UserError
 from pmgt_mpi.mpi.collective import Collective
 from pmgt_mpi.options import Strength
-from pmgt_mpi.problems.labels import signs_of
-from pmgt_mpi.problems.linear import LinearModel
+from pmgt_mpi.problems.linear import LinearModel, labels_of
 
 Array = NDArray[Any]
+
+SHOWN = 10
+"""How many label values a message lists."""
 
 
 class Logistic(LinearModel):
@@ -40,7 +43,7 @@ class Logistic(LinearModel):
         l2: Strength = 0.0,
         positive: float | None = None,
     ) -> None:
-        y = signs_of(shard, collective, "logistic", positive)
+        y = signs_of(shard, collective, positive)
         super().__init__(shard, c=l2, y=y)
 
     def loss(self, z: Array, y: Array | float) -> Array:
@@ -73,6 +76,35 @@ class Logistic(LinearModel):
             return exact
         plain = np.logaddexp(0.0, -t - step) - np.logaddexp(0.0, -t) + p * step
         return np.where(far, plain, exact)
+
+
+def signs_of(shard: Shard, collective: Collective, positive: float | None) -> Array:
+    """Map the labels to ±1: `positive`, or the larger of two values, is +1.
+
+    Which values there are is agreed by all agents: a shard may hold only one.
+    """
+    labels = labels_of(shard, "logistic")
+    # One more than is shown tells that there are more; a column of real numbers
+    # taken for labels must not travel whole.
+    own = np.unique(labels)[: SHOWN + 1]
+    if positive is not None and positive in labels:
+        own = np.union1d(own, [positive])
+    found = np.unique(np.concatenate(collective.gather(own)))
+    names = ", ".join(f"{value:g}" for value in found[:SHOWN])
+    names += ", …" if len(found) > SHOWN else ""
+    if positive is not None:
+        if positive not in found or len(found) < 2:
+            raise UserError(
+                f"[problem] positive = {positive:g}: expected one of at least two "
+                f"label values, and the data have {names}"
+            )
+        return np.where(labels == positive, 1.0, -1.0)
+    if len(found) != 2:
+        raise UserError(
+            f"problem 'logistic' needs two label values, and the data have {names}; "
+            "set [problem] positive to the label that is to stand against the rest"
+        )
+    return np.where(labels == found[1], 1.0, -1.0)
 
 
 def sigmoid(t: Array) -> Array:

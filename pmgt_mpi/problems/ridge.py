@@ -7,7 +7,7 @@ from typing import ClassVar
 from pmgt_mpi.data.shard import Shard
 from pmgt_mpi.mpi.collective import Collective
 from pmgt_mpi.options import Strength
-from pmgt_mpi.problems.labels import labels_of
+from pmgt_mpi.problems.linear import labels_of
 from pmgt_mpi.problems.quadratic import QuadraticModel
 
 
