@@ -8,9 +8,9 @@ REGULARIZERS = Registry(
     "regularizer",
     {
         "none": "pmgt_mpi.regularizers.none:NoRegularizer",
-        "l1": "pmgt_mpi.regularizers.l1:L1",
-        "l2": "pmgt_mpi.regularizers.l2:L2",
-        "elastic-net": "pmgt_mpi.regularizers.elastic_net:ElasticNet",
+        "l1": "pmgt_mpi.regularizers.shrinkage:L1",
+        "l2": "pmgt_mpi.regularizers.shrinkage:L2",
+        "elastic-net": "pmgt_mpi.regularizers.shrinkage:ElasticNet",
         "box": "pmgt_mpi.regularizers.box:Box",
     },
 )

@@ -1,12 +1,15 @@
-"""What l1, l2 and the elastic net share: psi = l1 ‖x‖₁ + (l2/2) ‖x‖²."""
+"""The l1 norm, the squared norm, and the elastic net: psi = l1 ‖x‖₁ + (l2/2) ‖x‖²."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from pmgt_mpi.options import Strength
 
 Array = NDArray[Any]
 
@@ -63,3 +66,55 @@ class Shrinkage(ABC):
         parts += l1 * (np.abs(x) - s * x)
         parts += 0.5 * l2 * d**2
         return float(parts.sum())
+
+
+@dataclass(frozen=True, kw_only=True)
+class L1(Shrinkage):
+    """The l1 norm: psi(x) = strength ‖x‖₁.
+
+    Parameters
+    ----------
+    strength
+        Factor of the norm.
+    """
+
+    strength: Strength
+
+    def strengths(self) -> tuple[float, float]:
+        """l1 = strength, l2 = 0."""
+        return self.strength, 0.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class L2(Shrinkage):
+    """The squared Euclidean norm: psi(x) = (strength/2) ‖x‖².
+
+    Parameters
+    ----------
+    strength
+        Factor of half the squared norm.
+    """
+
+    strength: Strength
+
+    def strengths(self) -> tuple[float, float]:
+        """l1 = 0, l2 = strength."""
+        return 0.0, self.strength
+
+
+@dataclass(frozen=True, kw_only=True)
+class ElasticNet(Shrinkage):
+    """The elastic net: psi(x) = l1 ‖x‖₁ + (l2/2) ‖x‖².
+
+    Parameters
+    ----------
+    l1, l2
+        Strength of the two parts.
+    """
+
+    l1: Strength
+    l2: Strength
+
+    def strengths(self) -> tuple[float, float]:
+        """The two fields."""
+        return self.l1, self.l2

@@ -28,7 +28,7 @@ from pmgt_mpi.graphs.build import build_network
 from pmgt_mpi.mpi.collective import AgreedError, Collective
 from pmgt_mpi.output.folder import RunFolder
 from pmgt_mpi.problems import PROBLEMS
-from pmgt_mpi.regularizers.l1 import L1
+from pmgt_mpi.regularizers.shrinkage import L1
 from pmgt_mpi.watchdog.signals import Monitor
 from tests.support.methods import METHODS
 

@@ -19,8 +19,8 @@ from pmgt_mpi.optimum import cache as reference_cache
 from pmgt_mpi.optimum import reference
 from pmgt_mpi.optimum.suboptimality import suboptimality
 from pmgt_mpi.problems import PROBLEMS, spectrum
-from pmgt_mpi.regularizers.l1 import L1
 from pmgt_mpi.regularizers.none import NoRegularizer
+from pmgt_mpi.regularizers.shrinkage import L1
 
 FACTORS = {"shift-invert-pca": -1.0, "ridge": 1.0, "logistic": 0.25}
 OPTIONS: dict[str, dict[str, Any]] = {

@@ -14,8 +14,8 @@ from pmgt_mpi.gossip.gossip import Gossip
 from pmgt_mpi.graphs.build import build_network
 from pmgt_mpi.mpi.collective import Collective
 from pmgt_mpi.problems import PROBLEMS
-from pmgt_mpi.regularizers.l1 import L1
 from pmgt_mpi.regularizers.none import NoRegularizer
+from pmgt_mpi.regularizers.shrinkage import L1
 from tests.reference.chance import Chance
 from tests.reference.world import World
 

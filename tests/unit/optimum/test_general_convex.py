@@ -10,9 +10,8 @@ from pmgt_mpi.errors import UserError
 from pmgt_mpi.optimum.general_convex import Accuracy, accuracy_of, strongly_convex
 from pmgt_mpi.optimum.reference import minimise
 from pmgt_mpi.problems.ridge import Ridge
-from pmgt_mpi.regularizers.l1 import L1
-from pmgt_mpi.regularizers.l2 import L2
 from pmgt_mpi.regularizers.none import NoRegularizer
+from pmgt_mpi.regularizers.shrinkage import L1, L2
 from tests.unit.problems.examples import alone
 from tests.unit.problems.test_plus_square import Parabola
 

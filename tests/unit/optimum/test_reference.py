@@ -12,10 +12,8 @@ from pmgt_mpi.optimum.proximal_newton import ProximalNewton
 from pmgt_mpi.optimum.reference import minimise
 from pmgt_mpi.problems.base import Constants
 from pmgt_mpi.regularizers.box import Box
-from pmgt_mpi.regularizers.elastic_net import ElasticNet
-from pmgt_mpi.regularizers.l1 import L1
-from pmgt_mpi.regularizers.l2 import L2
 from pmgt_mpi.regularizers.none import NoRegularizer
+from pmgt_mpi.regularizers.shrinkage import L1, L2, ElasticNet
 from tests.unit.problems.examples import OPTIONS, alone, make_problem, make_shard
 
 EVERY_PSI = [

@@ -10,8 +10,7 @@ from pmgt_mpi.data.shard import Shard
 from pmgt_mpi.optimum import cache as reference_cache
 from pmgt_mpi.optimum.cache import cached_minimise, reference_key
 from pmgt_mpi.problems.ridge import Ridge
-from pmgt_mpi.regularizers.elastic_net import ElasticNet
-from pmgt_mpi.regularizers.l1 import L1
+from pmgt_mpi.regularizers.shrinkage import L1, ElasticNet
 from tests.unit.problems.examples import alone, make_problem, make_shard
 
 PSI = L1(strength=0.1)

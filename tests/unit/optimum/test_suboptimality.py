@@ -9,8 +9,8 @@ import pytest
 
 from pmgt_mpi.optimum.reference import Reference, minimise
 from pmgt_mpi.optimum.suboptimality import suboptimality
-from pmgt_mpi.regularizers.l1 import L1
 from pmgt_mpi.regularizers.none import NoRegularizer
+from pmgt_mpi.regularizers.shrinkage import L1
 from tests.unit.problems.examples import OPTIONS, alone, make_problem, make_shard
 
 approx = partial(pytest.approx, abs=0.0)

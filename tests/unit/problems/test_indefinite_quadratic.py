@@ -13,8 +13,8 @@ from pmgt_mpi.errors import UserError
 from pmgt_mpi.optimum.reference import minimise
 from pmgt_mpi.optimum.suboptimality import suboptimality
 from pmgt_mpi.problems.indefinite_quadratic import IndefiniteQuadratic
-from pmgt_mpi.regularizers.l1 import L1
 from pmgt_mpi.regularizers.none import NoRegularizer
+from pmgt_mpi.regularizers.shrinkage import L1
 from tests.unit.problems.examples import alone
 
 approx = partial(pytest.approx, abs=0.0)

@@ -12,10 +12,8 @@ import pytest
 from pmgt_mpi.errors import UserError
 from pmgt_mpi.regularizers import REGULARIZERS
 from pmgt_mpi.regularizers.box import Box
-from pmgt_mpi.regularizers.elastic_net import ElasticNet
-from pmgt_mpi.regularizers.l1 import L1
-from pmgt_mpi.regularizers.l2 import L2
 from pmgt_mpi.regularizers.none import NoRegularizer
+from pmgt_mpi.regularizers.shrinkage import L1, L2, ElasticNet
 
 EXAMPLES = [
     NoRegularizer(),
