@@ -16,9 +16,7 @@ from pmgt_mpi.agent import Agent
 from pmgt_mpi.clock import Clock
 from pmgt_mpi.gossip.gossip import Gossip
 from pmgt_mpi.mpi.collective import Collective
-from pmgt_mpi.optimum.mean_function import MeanFunction
-from pmgt_mpi.optimum.reference import Reference
-from pmgt_mpi.optimum.suboptimality import suboptimality
+from pmgt_mpi.optimum.reference import MeanFunction, Reference, suboptimality
 from pmgt_mpi.output.results import Record
 from pmgt_mpi.problems.base import Problem
 from pmgt_mpi.regularizers.base import Regularizer

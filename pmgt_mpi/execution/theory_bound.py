@@ -9,8 +9,7 @@ import numpy as np
 
 from pmgt_mpi.algorithms.base import Setting
 from pmgt_mpi.execution.setup import Setup
-from pmgt_mpi.optimum.reference import Reference, minimise
-from pmgt_mpi.optimum.suboptimality import suboptimality
+from pmgt_mpi.optimum.reference import Reference, minimise, suboptimality
 
 Bound = Callable[[int], float | None]
 """From the step to the largest expected F − F*, or None where nothing is promised."""

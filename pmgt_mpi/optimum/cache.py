@@ -17,8 +17,13 @@ from pmgt_mpi.cache import is_own, own_folder, replacing
 from pmgt_mpi.data.shard import Shard
 from pmgt_mpi.errors import UserError
 from pmgt_mpi.mpi.collective import Collective
-from pmgt_mpi.optimum.mean_function import MeanFunction
-from pmgt_mpi.optimum.reference import SOLVER_VERSION, Reference, certify, minimise
+from pmgt_mpi.optimum.reference import (
+    SOLVER_VERSION,
+    MeanFunction,
+    Reference,
+    certify,
+    minimise,
+)
 from pmgt_mpi.problems.base import Constants, Problem
 from pmgt_mpi.regularizers.base import Regularizer
 

@@ -24,8 +24,7 @@ import numpy as np
 
 from pmgt_mpi.errors import UserError
 from pmgt_mpi.mpi.collective import Collective
-from pmgt_mpi.optimum.reference import Reference, minimise
-from pmgt_mpi.optimum.suboptimality import suboptimality
+from pmgt_mpi.optimum.reference import Reference, minimise, suboptimality
 from pmgt_mpi.problems.base import Constants, Problem
 from pmgt_mpi.problems.plus_square import plus_square
 from pmgt_mpi.regularizers.base import Regularizer

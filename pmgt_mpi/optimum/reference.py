@@ -1,4 +1,4 @@
-"""The reference minimiser x* of F = f + psi, against which a run is measured."""
+"""The reference minimiser x* of F = f + psi, and how far from optimal a point is."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from pmgt_mpi.mpi.collective import Collective
 from pmgt_mpi.mpi.leader import led_by_first
-from pmgt_mpi.optimum.mean_function import MeanFunction
 from pmgt_mpi.problems.base import Constants, Problem
 from pmgt_mpi.problems.spectrum import DENSE_LIMIT
 from pmgt_mpi.regularizers.base import Regularizer
@@ -23,6 +22,50 @@ SOLVER_VERSION = 1
 FISTA_ITERATIONS = 20_000
 FISTA_TOLERANCE = 1e-13
 """Relative residual aimed at where d is too large for Newton's method."""
+
+
+class MeanFunction:
+    """The mean of the agents' functions; every method is collective.
+
+    Parameters
+    ----------
+    problem
+        This agent's f_i. `hessian` and `bregman` are asked for only by their own
+        methods here.
+    collective
+        All agents.
+    weight
+        m n_i / N, with which f_i enters the mean.
+    """
+
+    def __init__(self, problem: Any, collective: Collective, weight: float) -> None:
+        self.problem = problem
+        self.collective = collective
+        self.share = weight / collective.agents
+
+    def value(self, x: Array) -> float:
+        """f(x)."""
+        return self._sum_of_numbers(self.problem.value(x))
+
+    def bregman(self, x: Array, x_star: Array) -> float:
+        """f(x) − f(x*) − ⟨∇f(x*), x − x*⟩."""
+        return self._sum_of_numbers(self.problem.bregman(x, x_star))
+
+    def value_and_grad(self, x: Array) -> tuple[float, Array]:
+        """f(x) and ∇f(x), in one sum."""
+        local = np.empty(x.size + 1)
+        local[0] = self.problem.value(x)
+        local[1:] = self.problem.grad(x).ravel()
+        total = self.collective.sum(self.share * local)
+        return float(total[0]), total[1:].reshape(x.shape)
+
+    def hessian(self, x: Array) -> Array:
+        """∇²f(x), a matrix for x.ravel()."""
+        local = np.asarray(self.problem.hessian(x), np.float64)
+        return self.collective.sum(self.share * local)
+
+    def _sum_of_numbers(self, local: float) -> float:
+        return float(self.collective.sum(np.array([self.share * local]))[0])
 
 
 class Reference(NamedTuple):
@@ -124,3 +167,40 @@ def certify(
         x, value + regularizer.value(x), g, mapping / scale if mapping else 0.0
     )
     return f.collective.from_first(reference)  # type: ignore[no-any-return]
+
+
+def suboptimality(
+    problem: Problem,
+    regularizer: Regularizer,
+    collective: Collective,
+    weight: float,
+    reference: Reference,
+    x: Array,
+) -> float:
+    """F(x) − F(x*); collective.
+
+    The plain difference stops at 1e-16 |F|. So it is added up from
+
+    [f(x) − f(x*) − ⟨∇f(x*), x − x*⟩] + [psi(x) − psi(x*) + ⟨∇f(x*), x − x*⟩],
+
+    two parts that are never negative and of which each is formed without
+    cancellation; only where a problem has no `bregman` is it the plain difference.
+
+    Parameters
+    ----------
+    problem, regularizer
+        f_i of this agent, and psi.
+    collective
+        All agents; every one of them must make this call, with the same x.
+    weight
+        m n_i / N, with which f_i enters the mean.
+    reference
+        x*.
+    x
+        The point, float64 for all digits.
+    """
+    f = MeanFunction(problem, collective, weight)
+    if not hasattr(problem, "bregman"):
+        return f.value(x) + regularizer.value(x) - reference.objective
+    smooth = f.bregman(x, reference.x)
+    return smooth + regularizer.excess(x, reference.x, reference.grad)

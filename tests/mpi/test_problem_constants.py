@@ -17,7 +17,7 @@ from pmgt_mpi.mpi.collective import Collective
 from pmgt_mpi.mpi.leader import led_by_first
 from pmgt_mpi.optimum import cache as reference_cache
 from pmgt_mpi.optimum import reference
-from pmgt_mpi.optimum.suboptimality import suboptimality
+from pmgt_mpi.optimum.reference import suboptimality
 from pmgt_mpi.problems import PROBLEMS, spectrum
 from pmgt_mpi.regularizers.none import NoRegularizer
 from pmgt_mpi.regularizers.shrinkage import L1

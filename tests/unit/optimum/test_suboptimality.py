@@ -7,8 +7,7 @@ from functools import partial
 import numpy as np
 import pytest
 
-from pmgt_mpi.optimum.reference import Reference, minimise
-from pmgt_mpi.optimum.suboptimality import suboptimality
+from pmgt_mpi.optimum.reference import Reference, minimise, suboptimality
 from pmgt_mpi.regularizers.none import NoRegularizer
 from pmgt_mpi.regularizers.shrinkage import L1
 from tests.unit.problems.examples import OPTIONS, alone, make_problem, make_shard

@@ -10,8 +10,7 @@ from scipy.sparse import csr_array
 
 from pmgt_mpi.data.shard import Shard
 from pmgt_mpi.errors import UserError
-from pmgt_mpi.optimum.reference import minimise
-from pmgt_mpi.optimum.suboptimality import suboptimality
+from pmgt_mpi.optimum.reference import minimise, suboptimality
 from pmgt_mpi.problems.indefinite_quadratic import IndefiniteQuadratic
 from pmgt_mpi.regularizers.none import NoRegularizer
 from pmgt_mpi.regularizers.shrinkage import L1
