@@ -11,8 +11,12 @@ from numpy.typing import NDArray
 
 from pmgt_mpi.agent import Agent
 from pmgt_mpi.algorithms.base import Setting
-from pmgt_mpi.algorithms.svrg_parameters import resolve_rounds, resolve_step, theory_J
-from pmgt_mpi.algorithms.theory_bound import as_in_theory
+from pmgt_mpi.algorithms.svrg_parameters import (
+    as_in_theory,
+    resolve_rounds,
+    resolve_step,
+    theory_J,
+)
 from pmgt_mpi.algorithms.traits import Cost, Traits
 from pmgt_mpi.options import AUTO, SECTION, SQRT, BatchSize, MixRounds, StepSize
 
