@@ -8,7 +8,8 @@ from math import inf
 
 from pmgt_mpi.command_line import parse
 from pmgt_mpi.environment import STARTED, launched, prepare
-from pmgt_mpi.terminal import command
+from pmgt_mpi.errors import UserError
+from pmgt_mpi.terminal import command, complain
 from pmgt_mpi.watchdog.signals import Monitor, block_signals
 
 
@@ -21,9 +22,12 @@ def main(arguments: list[str] | None = None) -> int:
     monitor = Monitor(rank, has_launcher=size > 1, deadline=deadline)
     monitor.start()
     prepare()
-    # Only now: numpy and MPI look at the environment when they are imported.
-    from pmgt_mpi.execution.command import run_command
-    from pmgt_mpi.mpi.ending import leave
+    try:  # only now: numpy and MPI look at the environment when they are imported
+        from pmgt_mpi.execution.command import run_command
+        from pmgt_mpi.mpi.ending import leave
+    except UserError as error:  # there is no MPI, in which all could agree on it
+        monitor.close()
+        return complain(error) if rank == 0 else error.exit_code
 
     # The folder in which the user stands holds the user's own modules.
     if options.allow_plugins and os.getcwd() not in sys.path:  # noqa: PTH109

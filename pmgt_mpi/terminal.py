@@ -61,6 +61,8 @@ def command(main: Callable[[], int]) -> NoReturn:
         code = main()
     except SystemExit as end:
         code = end.code
+    except UserError as error:
+        code = complain(error)
     try:
         write("")  # what argparse has written is still to be flushed
     except DiskError as error:

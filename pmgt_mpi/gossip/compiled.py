@@ -9,13 +9,13 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from mpi4py import MPI
 from numpy.typing import DTypeLike, NDArray
 
 from pmgt_mpi.engine.library import ExchangeStruct, Library, MixStruct, address
 from pmgt_mpi.gossip import EXCHANGES
 from pmgt_mpi.gossip.exchange import Exchange, Rounds, aligned_rows
 from pmgt_mpi.graphs.neighbourhood import Neighbourhood
+from pmgt_mpi.mpi.library import MPI
 
 Array = NDArray[Any]
 

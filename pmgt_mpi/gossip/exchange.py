@@ -19,10 +19,10 @@ from operator import length_hint
 from typing import Any, NamedTuple
 
 import numpy as np
-from mpi4py import MPI
 from numpy.typing import DTypeLike, NDArray
 
 from pmgt_mpi.graphs.neighbourhood import Neighbourhood
+from pmgt_mpi.mpi.library import MPI
 
 Array = NDArray[Any]
 Rounds = Callable[[Array], Array]

@@ -96,7 +96,9 @@ class Collective:
         return self._extreme("MIN", -np.inf, array)
 
     def _extreme(self, operation: str, nan: float, array: ArrayLike) -> Array:
-        from mpi4py import MPI  # a program without ranks may import this module
+        from pmgt_mpi.mpi.library import (
+            MPI,  # a program without ranks may import this module
+        )
 
         local = np.array(array, order="C")
         if local.dtype.kind == "f":

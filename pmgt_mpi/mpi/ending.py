@@ -18,7 +18,7 @@ def leave(code: int) -> int:
     A launcher that sees a rank fail while others are there says so in ten lines of its
     own, below the one sentence of ours. So rank 0 alone ends with the code, last.
     """
-    from mpi4py import MPI
+    from pmgt_mpi.mpi.library import MPI
 
     world = MPI.COMM_WORLD
     processes = world.gather((platform.node(), os.getpid()), root=0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from mpi4py import MPI
+from pmgt_mpi.mpi.library import MPI
 
 
 class Mailbox:

@@ -15,8 +15,9 @@ from time import monotonic
 from typing import Any, TypeVar
 
 import numpy as np
-from mpi4py import MPI
 from numpy.typing import NDArray
+
+from pmgt_mpi.mpi.library import MPI
 
 Array = NDArray[Any]
 T = TypeVar("T")

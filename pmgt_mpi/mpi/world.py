@@ -5,9 +5,8 @@ from __future__ import annotations
 import platform
 from typing import Any
 
-from mpi4py import MPI
-
 from pmgt_mpi.environment import usable_cores
+from pmgt_mpi.mpi.library import MPI
 
 
 def world() -> Any:

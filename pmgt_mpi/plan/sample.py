@@ -176,16 +176,14 @@ def _on_a_ring(config: Config) -> Config:
 
     The minimiser takes long, and is needed only where ε_f depends on it.
     """
-    problem, ring = (
-        config.problem,
-        NetworkSection(
-            topology="ring",
-            weights="laplacian",
-            exchange=config.network.exchange,
-            placement="none",
-            seed=config.network.seed,
-        ),
+    ring = NetworkSection(
+        topology="ring",
+        weights="laplacian",
+        exchange=config.network.exchange,
+        placement="none",
+        seed=config.network.seed,
     )
+    problem = config.problem
     wanted = problem.epsilon is not None and problem.radius is None
     evaluate = config.evaluate
     evaluate = replace(evaluate, reference=evaluate.reference and wanted)
