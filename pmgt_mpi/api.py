@@ -14,8 +14,8 @@ from pmgt_mpi.config.schema import AlgorithmSection, Config
 from pmgt_mpi.environment import one_blas_thread
 from pmgt_mpi.errors import UserError
 from pmgt_mpi.execution.engine import Asked
+from pmgt_mpi.execution.given import Given
 from pmgt_mpi.execution.run import run
-from pmgt_mpi.execution.setup import Given
 from pmgt_mpi.mpi.collective import Collective
 from pmgt_mpi.mpi.world import agent_communicator, world
 from pmgt_mpi.problems.base import Problem

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from dataclasses import dataclass, field, fields
-from pathlib import Path
 from time import monotonic
 from typing import Any, NamedTuple
 
 from pmgt_mpi.agent import Agent
-from pmgt_mpi.checkpoints.statefile import Numbers, Seal, flatten, rebuild
+from pmgt_mpi.checkpoints.statefile import Numbers, flatten, rebuild
 from pmgt_mpi.checkpoints.store import Checkpoints
 from pmgt_mpi.clock import Clock
 from pmgt_mpi.config.schema import CheckpointSection
@@ -117,26 +115,6 @@ class Saved(NamedTuple):
     step: int
     numbers: Numbers
     arrays: dict[str, Any]
-
-
-class Resumed(NamedTuple):
-    """What an earlier run has left.
-
-    Attributes
-    ----------
-    done, saved
-        The algorithms that are done, and what this agent continues from.
-    finished, damaged
-        For the next checkpoints: see `Checkpoints`.
-    history
-        For meta.json, on agent 0: when and from where the run was resumed.
-    """
-
-    done: list[Finished]
-    saved: Saved | None
-    finished: list[Seal]
-    damaged: Collection[Path]
-    history: list[dict[str, Any]]
 
 
 @dataclass

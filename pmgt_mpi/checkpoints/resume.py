@@ -17,7 +17,7 @@ from pmgt_mpi.checkpoints.earlier import (
 )
 from pmgt_mpi.checkpoints.identity import changed_machines, differing_facts
 from pmgt_mpi.checkpoints.manifest import Manifest
-from pmgt_mpi.checkpoints.policy import Resumed, Saved
+from pmgt_mpi.checkpoints.policy import Saved
 from pmgt_mpi.checkpoints.statefile import DamagedError, Numbers
 from pmgt_mpi.checkpoints.store import FOLDER, agent_file, complete, unpack_finished
 from pmgt_mpi.config.schema import Config
@@ -26,6 +26,26 @@ from pmgt_mpi.mpi.collective import Collective
 from pmgt_mpi.output.folder import RunFolder
 from pmgt_mpi.output.results import Finished
 from pmgt_mpi.terminal import say
+
+
+class Resumed(NamedTuple):
+    """What an earlier run has left.
+
+    Attributes
+    ----------
+    done, saved
+        The algorithms that are done, and what this agent continues from.
+    finished, damaged
+        For the next checkpoints: see `Checkpoints`.
+    history
+        For meta.json, on agent 0: when and from where the run was resumed.
+    """
+
+    done: list[Finished]
+    saved: Saved | None
+    finished: list[statefile.Seal]
+    damaged: list[Path]
+    history: list[dict[str, Any]]
 
 
 def reopen(

@@ -67,10 +67,6 @@ class Checkpoints:
         All agents.
     facts, machines
         See `Manifest`.
-    finished
-        Seals of what algorithms that are done have left already.
-    damaged
-        Folders of checkpoints that cannot be used: they go when there is a new one.
     """
 
     def __init__(
@@ -80,8 +76,6 @@ class Checkpoints:
         collective: Collective,
         facts: Numbers,
         machines: list[Numbers],
-        finished: list[Seal],
-        damaged: Collection[Path] = (),
     ) -> None:
         self.run = run
         self.folder = folder
@@ -89,6 +83,19 @@ class Checkpoints:
         self.facts = facts
         self.machines = machines
         self.written = 0
+        self._finished: list[Seal] = []
+        self._damaged: Collection[Path] = ()
+
+    def take_over(self, finished: list[Seal], damaged: Collection[Path]) -> None:
+        """Continue with the checkpoints that a resumed run has left.
+
+        Parameters
+        ----------
+        finished
+            Seals of what algorithms that are done have left already.
+        damaged
+            Folders that cannot be used: they go when there is a new one.
+        """
         self._finished = list(finished)
         self._damaged = damaged
 

@@ -158,13 +158,7 @@ class ProblemSection:
 
 @dataclass(frozen=True, kw_only=True)
 class RegularizerSection:
-    """[regularizer]: psi with its options.
-
-    Attributes
-    ----------
-    kind
-        The regularizer.
-    """
+    """[regularizer]: the kind of psi, with its options."""
 
     kind: Annotated[str, REGULARIZERS]
     options: Options = field(default_factory=dict)

@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from pmgt_mpi.errors import UserError
+
 Array = NDArray[Any]
 
 
@@ -75,3 +77,24 @@ class Shard(NamedTuple):
         for part in parts:
             digest.update(np.ascontiguousarray(part).reshape(-1).data)
         return digest.hexdigest()
+
+
+def check_magnitude(shard: Shard) -> None:
+    """Refuse numbers whose squares, which every problem here adds up, overflow."""
+    values = shard.A.data if shard.sparse else shard.A
+    limit = np.sqrt(np.finfo(shard.A.dtype).max / max(1, values.size))
+    features = "set data.scale to 'unit', 'standard' or 'minmax'"
+    labels = "divide the labels by a number (data.scale leaves them as they are)"
+    for kind, part, advice in (
+        ("number", values, features),
+        ("label", shard.labels, labels),
+    ):
+        if part is None or part.size == 0:
+            continue
+        largest = max(part.max(), -part.min())  # without a copy
+        if not largest <= limit:
+            raise UserError(
+                f"[data] has a {kind} of size {largest:.3g}, and those above "
+                f"{limit:.3g} overflow when they are squared in {shard.A.dtype}; "
+                f"{advice}, or take out what is wrong"
+            )

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pmgt_mpi.checkpoints.identity import facts, machine
-from pmgt_mpi.checkpoints.policy import Checkpointer, Policy, Resumed, Unsaved
+from pmgt_mpi.checkpoints.policy import Checkpointer, Policy, Saved, Unsaved
 from pmgt_mpi.checkpoints.store import Checkpoints
 from pmgt_mpi.config.schema import AlgorithmSection, Config
 from pmgt_mpi.environment import crowding
@@ -138,16 +138,16 @@ class FolderLog(Log):
         self._folder = self._open(output, config.run.name)
         path = None if self._folder is None else str(self._folder.path.resolve())
         run = Path(collective.from_first(path))
-        resumed = Resumed([], None, [], [], [])
+        self._saved: Saved | None = None
+        history: list[dict[str, Any]] = []
+        checkpoints = Checkpoints(run, self._folder, collective, here, machines)
         if output.resumes:
             from pmgt_mpi.checkpoints.resume import reopen
 
             resumed = reopen(run, output.earlier, config, collective, here, machines)
-        self.done, self._saved = resumed.done, resumed.saved
-        checkpoints = Checkpoints(
-            run, self._folder, collective, here, machines, resumed.finished,
-            resumed.damaged,
-        )  # fmt: skip
+            self.done, self._saved = resumed.done, resumed.saved
+            history = resumed.history
+            checkpoints.take_over(resumed.finished, resumed.damaged)
         self._policy = Policy(
             checkpoints,
             config.checkpoint,
@@ -168,7 +168,7 @@ class FolderLog(Log):
                 "seed": config.run.seed,
                 "engine": engine.facts(setup.problem),
                 "config": str(output.config_path.resolve()),
-                "resumed": resumed.history,
+                "resumed": history,
                 "setup_seconds": time.monotonic() - output.started,
                 **_meta_of(setup, [host for host, _ in places], neighbours),
             }

@@ -8,17 +8,11 @@ from typing import NamedTuple
 from pmgt_mpi.config.schema import Config
 from pmgt_mpi.execution.algorithm import run_algorithm
 from pmgt_mpi.execution.engine import choose_engine
+from pmgt_mpi.execution.given import NOTHING_GIVEN, Given
 from pmgt_mpi.execution.log import FolderLog, Log, Output
+from pmgt_mpi.execution.network import take_places
 from pmgt_mpi.execution.parameters import resolve
-from pmgt_mpi.execution.setup import (
-    NOTHING_GIVEN,
-    Given,
-    Setup,
-    load_rows,
-    make_functions,
-    measure,
-    take_places,
-)
+from pmgt_mpi.execution.setup import Setup, load_rows, make_functions, measure
 from pmgt_mpi.mpi.collective import Collective
 from pmgt_mpi.output.results import Finished
 from pmgt_mpi.watchdog.watchdog import Watchdog

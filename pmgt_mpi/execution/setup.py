@@ -1,79 +1,30 @@
-"""The phases of the set-up: network, rows, functions, constants and minimiser."""
+"""The phases of the set-up: rows, functions, constants and minimiser."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pmgt_mpi.config.schema import Config
-from pmgt_mpi.data.files import find_file
 from pmgt_mpi.data.loading import load_shard
-from pmgt_mpi.data.shard import Shard
+from pmgt_mpi.data.shard import Shard, check_magnitude
 from pmgt_mpi.errors import UserError
 from pmgt_mpi.execution.evaluation import Objective
-from pmgt_mpi.graphs.neighbourhood import Neighbourhood
+from pmgt_mpi.execution.given import Given
+from pmgt_mpi.execution.network import Place
+from pmgt_mpi.graphs.neighbourhood import Neighbourhood, NetworkFacts
 from pmgt_mpi.mpi.collective import Collective
-from pmgt_mpi.mpi.world import agent_communicator, place
 from pmgt_mpi.optimum.cache import cached_minimise
 from pmgt_mpi.optimum.general_convex import accuracy_of
 from pmgt_mpi.optimum.reference import Reference, minimise
 from pmgt_mpi.problems.base import Constants, Problem
 from pmgt_mpi.regularizers.base import Regularizer
-from pmgt_mpi.streams import seed_sequence, stream
-
-if TYPE_CHECKING:
-    from pmgt_mpi.graphs.network import Network
+from pmgt_mpi.streams import seed_sequence
 
 Array = NDArray[Any]
-
-
-class Given(NamedTuple):
-    """A program's own objects, in place of what a config names.
-
-    Attributes
-    ----------
-    network, weights
-        A networkx graph and W, each None where the config has it; on agent 0.
-    source
-        What the rows come from.
-    rows, labels
-        This agent's data.
-    problem
-        This agent's f_i, or a class that is made as ``Class(shard, collective)``.
-    regularizer
-        psi.
-    x0
-        Where all algorithms start.
-    """
-
-    network: Any = None
-    weights: Any = None
-    source: Any = None
-    rows: Any = None
-    labels: Any = None
-    problem: Any = None
-    regularizer: Regularizer | None = None
-    x0: Any = None
-
-
-NOTHING_GIVEN = Given()
-
-
-class NetworkFacts(NamedTuple):
-    """What the log tells of the network; the matrix itself stays on agent 0."""
-
-    topology: str
-    weights: str
-    edges: int
-    lambda_2: float
-    lambda_min: float
-    psd: bool
-    nonnegative: bool
 
 
 class Loaded(NamedTuple):
@@ -90,25 +41,6 @@ class Loaded(NamedTuple):
     shard: Shard | None
     digest: str = ""
     nbytes: int = 0
-
-
-class Place(NamedTuple):
-    """Where an agent is in the network.
-
-    Attributes
-    ----------
-    comm
-        Rank and agent id are the same in it; gossip gets duplicates of it.
-    collective
-        On a duplicate of its own, for set-up and evaluation.
-    neighbourhood, network
-        This agent's row of W, and what the log tells of the network.
-    """
-
-    comm: Any
-    collective: Collective
-    neighbourhood: Neighbourhood
-    network: NetworkFacts
 
 
 class Setup(NamedTuple):
@@ -174,72 +106,6 @@ def shard_weight(rows: list[int], agent: int) -> float:
     return len(rows) * rows[agent] / sum(rows)
 
 
-def take_places(
-    config: Config, given: Given, everyone: Collective, opened: ExitStack
-) -> Place:
-    """Build the network on rank 0, and make each rank an agent of it; collective.
-
-    Parameters
-    ----------
-    opened
-        Frees the communicators that are made here.
-    """
-    hosts = everyone.gather(place()[0])
-    network, placed = None, None
-    with everyone.agreed():
-        if everyone.agent == 0:
-            from pmgt_mpi.graphs.placement import place as place_agents
-
-            network = network_of(config, everyone.agents, given)
-            wanted, rows = config.network.placement, config.network.options.get("rows")
-            placed = place_agents(network, hosts, wanted, rows)
-    agent = everyone.comm.scatter(placed, root=0)
-    comm = agent_communicator(everyone.comm, agent)
-    collective = Collective(comm.Dup())
-    opened.callback(comm.Free)
-    opened.callback(collective.comm.Free)
-    return Place(comm, collective, *spread_network(collective, lambda: network))
-
-
-def network_of(config: Config, agents: int, given: Given = NOTHING_GIVEN) -> Network:
-    """Build the network; only rank 0 comes here, and imports networkx."""
-    from pmgt_mpi.graphs.build import build_network
-
-    network, base = config.network, Path(config.folder)
-    topology, weights = given.network, given.weights
-    if topology is None:
-        topology = network.file and find_file(network.file, base)
-        topology = network.topology or topology
-    if weights is None:
-        weights = network.weights_file and find_file(network.weights_file, base)
-        weights = network.weights or weights
-    return build_network(
-        agents,
-        stream(config.run.seed if network.seed is None else network.seed, "graph"),
-        topology=topology,
-        options=network.options,
-        weights=weights,
-    )
-
-
-def spread_network(
-    collective: Collective, build: Callable[[], Any]
-) -> tuple[Neighbourhood, NetworkFacts]:
-    """Build the network on agent 0; give every agent its own row and no more."""
-    neighbourhoods: list[Neighbourhood] | None = None
-    facts: NetworkFacts | None = None
-    with collective.agreed():
-        if collective.agent == 0:
-            network = build()
-            neighbourhoods = [network.neighbourhood(i) for i in range(network.agents)]
-            told = {name: getattr(network, name) for name in NetworkFacts._fields}
-            facts = NetworkFacts(**told)
-    return (
-        collective.comm.scatter(neighbourhoods, root=0),
-        collective.from_first(facts),
-    )
-
-
 def load_rows(config: Config, given: Given, collective: Collective) -> Loaded:
     """Load this agent's rows, on all agents together."""
     if config.data is None:
@@ -284,27 +150,6 @@ def _given_rows(given: Given, collective: Collective) -> Shard | None:
         y = None if given.labels is None else np.asarray(given.labels, float)
     total = sum(collective.gather(int(A.shape[0])))
     return Shard(A, y, total, collective.agents)
-
-
-def check_magnitude(shard: Shard) -> None:
-    """Refuse numbers whose squares, which every problem here adds up, overflow."""
-    values = shard.A.data if shard.sparse else shard.A
-    limit = np.sqrt(np.finfo(shard.A.dtype).max / max(1, values.size))
-    features = "set data.scale to 'unit', 'standard' or 'minmax'"
-    labels = "divide the labels by a number (data.scale leaves them as they are)"
-    for kind, part, advice in (
-        ("number", values, features),
-        ("label", shard.labels, labels),
-    ):
-        if part is None or part.size == 0:
-            continue
-        largest = max(part.max(), -part.min())  # without a copy
-        if not largest <= limit:
-            raise UserError(
-                f"[data] has a {kind} of size {largest:.3g}, and those above "
-                f"{limit:.3g} overflow when they are squared in {shard.A.dtype}; "
-                f"{advice}, or take out what is wrong"
-            )
 
 
 def make_functions(

@@ -1,10 +1,16 @@
-"""What one agent keeps of the network: its own row of W."""
+"""What one agent keeps of the network: its own row of W, and a few facts."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from numpy.typing import NDArray
+
+from pmgt_mpi.mpi.collective import Collective
+
+if TYPE_CHECKING:
+    from pmgt_mpi.graphs.network import Network
 
 Array = NDArray[Any]
 
@@ -33,3 +39,38 @@ class Neighbourhood(NamedTuple):
     own_weight: float
     lambda_2: float
     lambda_min: float
+
+
+class NetworkFacts(NamedTuple):
+    """What the log tells of the network; the matrix itself stays on agent 0."""
+
+    topology: str
+    weights: str
+    edges: int
+    lambda_2: float
+    lambda_min: float
+    psd: bool
+    nonnegative: bool
+
+
+def facts_of(network: Network) -> NetworkFacts:
+    """Return what the log tells of a network."""
+    return NetworkFacts(*(getattr(network, name) for name in NetworkFacts._fields))
+
+
+def spread_network(
+    collective: Collective, build: Callable[[], Network | None]
+) -> tuple[Neighbourhood, NetworkFacts]:
+    """Build the network on agent 0; give every agent its own row and no more."""
+    neighbourhoods: list[Neighbourhood] | None = None
+    facts: NetworkFacts | None = None
+    with collective.agreed():
+        if collective.agent == 0:
+            network = build()
+            assert network is not None
+            neighbourhoods = [network.neighbourhood(i) for i in range(network.agents)]
+            facts = facts_of(network)
+    return (
+        collective.comm.scatter(neighbourhoods, root=0),
+        collective.from_first(facts),
+    )

@@ -13,7 +13,7 @@ from pmgt_mpi.config.read import read_config
 from pmgt_mpi.config.schema import Config
 from pmgt_mpi.errors import UserError
 from pmgt_mpi.execution.engine import choose_engine
-from pmgt_mpi.execution.setup import network_of
+from pmgt_mpi.execution.network import network_of
 from pmgt_mpi.gossip.polynomials import rounds_for
 from pmgt_mpi.mpi.collective import Collective
 from pmgt_mpi.mpi.world import alone

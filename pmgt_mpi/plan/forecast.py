@@ -10,8 +10,8 @@ from pmgt_mpi.algorithms.base import Algorithm
 from pmgt_mpi.algorithms.costs import step_cost
 from pmgt_mpi.config.schema import AlgorithmSection, Config
 from pmgt_mpi.execution.parameters import resolved_method
-from pmgt_mpi.execution.setup import NetworkFacts
 from pmgt_mpi.gossip.exchange import tape_shape
+from pmgt_mpi.graphs.neighbourhood import facts_of
 from pmgt_mpi.graphs.network import Network
 from pmgt_mpi.mpi.collective import Collective
 from pmgt_mpi.mpi.together import LocalComm, Room
@@ -48,10 +48,9 @@ def resolved(
     rounds: int | None = None,
 ) -> Algorithm:
     """Make the method with numbers for all its parameters, for that network."""
-    facts = {name: getattr(network, name) for name in NetworkFacts._fields}
     setup = sample.setup._replace(
         collective=Collective(LocalComm(Room(network.agents, inf), 0)),
-        network=NetworkFacts(**facts),
+        network=facts_of(network),
     )
     if network.agents != len(setup.rows):
         setup = setup._replace(rows=[sample.n] * network.agents)

@@ -17,8 +17,9 @@ from pmgt_mpi.data.files import find_file, is_private, own_path
 from pmgt_mpi.data.source import Source, Table
 from pmgt_mpi.errors import UserError
 from pmgt_mpi.execution.engine import Engine
+from pmgt_mpi.execution.given import NOTHING_GIVEN, Given
 from pmgt_mpi.execution.run import set_up
-from pmgt_mpi.execution.setup import NOTHING_GIVEN, Given, Setup
+from pmgt_mpi.execution.setup import Setup
 from pmgt_mpi.mpi.collective import Collective
 from pmgt_mpi.mpi.together import MOST_BYTES, TooMuchError, together
 from pmgt_mpi.mpi.world import alone

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from pmgt_mpi.config.schema import Config
 from pmgt_mpi.errors import UserError
-from pmgt_mpi.execution.setup import network_of
+from pmgt_mpi.execution.network import network_of
 from pmgt_mpi.gossip.polynomials import rounds_for
 from pmgt_mpi.output.table import markdown_text
 from pmgt_mpi.plan.forecast import Cluster, forecast

@@ -18,7 +18,8 @@ from pmgt_mpi.algorithms import ALGORITHMS
 from pmgt_mpi.config.schema import Config
 from pmgt_mpi.data.partition import block_bounds, block_sizes
 from pmgt_mpi.execution.engine import choose_engine
-from pmgt_mpi.execution.setup import network_of, shard_of
+from pmgt_mpi.execution.network import network_of
+from pmgt_mpi.execution.setup import shard_of
 from pmgt_mpi.mpi.collective import Collective
 from pmgt_mpi.problems.quadratic import QuadraticModel
 from pmgt_mpi.problems.rows import rows_of

@@ -14,6 +14,9 @@ PROGRAM = """
 import json
 import sys
 
+PHASES = (
+    "pmgt_mpi.execution.network", "pmgt_mpi.execution.setup", "pmgt_mpi.config.schema"
+)
 calls, entered = [], {}
 
 
@@ -27,7 +30,7 @@ def look(frame, event, argument):
     caller = frame.f_back
     if module(caller) == "pmgt_mpi.execution.run":
         calls.append((caller.f_code.co_name, frame.f_code.co_name))
-    elif module(caller) in ("pmgt_mpi.execution.setup", "pmgt_mpi.config.schema"):
+    elif module(caller) in PHASES:
         room = module(frame).split(".")[1]
         while caller is not None and module(caller.f_back) != "pmgt_mpi.execution.run":
             caller = caller.f_back

@@ -23,8 +23,10 @@ from pmgt_mpi.config.schema import (
 from pmgt_mpi.data.shard import Shard
 from pmgt_mpi.execution.algorithm import run_algorithm
 from pmgt_mpi.execution.engine import PYTHON
-from pmgt_mpi.execution.setup import Loaded, Place, measure, spread_network
+from pmgt_mpi.execution.network import Place
+from pmgt_mpi.execution.setup import Loaded, measure
 from pmgt_mpi.graphs.build import build_network
+from pmgt_mpi.graphs.neighbourhood import spread_network
 from pmgt_mpi.mpi.collective import AgreedError, Collective
 from pmgt_mpi.output.folder import RunFolder
 from pmgt_mpi.problems import PROBLEMS
@@ -88,7 +90,7 @@ def policy(setup, folder, every=0, done=()):
     checkpoints = Checkpoints(
         folder[0], folder[1], setup.collective,
         facts(setup.collective, setup.neighbourhood, "", setup.x0, "python"),
-        setup.collective.gather(machine()), [],
+        setup.collective.gather(machine()),
     )  # fmt: skip
     monitor = Monitor(setup.collective.agent, has_launcher=False)
     cadence = CheckpointSection(steps=every, minutes=0.0)

@@ -136,7 +136,7 @@ def test_the_readme_names_every_method_once_under_what_it_is_made_for():
 
 
 @pytest.mark.parametrize(
-    "source", ["pmgt_mpi/algorithms/nids.py", "pmgt_mpi/graphs/fixed.py"]
+    "source", ["pmgt_mpi/algorithms/nids.py", "pmgt_mpi/graphs/topologies.py"]
 )
 def test_the_code_shown_is_that_of_its_file(source):
     shown = textwrap.dedent(block("docs/extending.md", f"source: {source}"))

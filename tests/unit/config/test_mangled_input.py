@@ -18,9 +18,9 @@ from pmgt_mpi.config.read import read_config
 from pmgt_mpi.errors import UserError
 from pmgt_mpi.execution.algorithm import run_algorithm
 from pmgt_mpi.execution.engine import PYTHON
+from pmgt_mpi.execution.network import network_of
 from pmgt_mpi.execution.parameters import resolve
 from pmgt_mpi.execution.run import set_up
-from pmgt_mpi.execution.setup import network_of
 from pmgt_mpi.mpi.collective import Collective
 from tests.support.mangling import case_of
 

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from mpi4py import MPI
 
-from pmgt_mpi.execution.setup import network_of, shard_of
+from pmgt_mpi.execution.network import network_of
+from pmgt_mpi.execution.setup import shard_of
 from pmgt_mpi.mpi.collective import Collective
 from tests.unit.config.configs import config_of
 

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from pmgt_mpi.data.shard import Shard
+from pmgt_mpi.data.shard import Shard, check_magnitude
 from pmgt_mpi.errors import UserError
-from pmgt_mpi.execution.setup import check_magnitude
 
 
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
