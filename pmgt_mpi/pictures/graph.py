@@ -11,8 +11,7 @@ from matplotlib.collections import LineCollection
 from numpy.typing import NDArray
 
 from pmgt_mpi.output.runs import Run
-from pmgt_mpi.pictures.plain import plain
-from pmgt_mpi.pictures.style import COLOURS, FAINT, INK, PAPER
+from pmgt_mpi.pictures.style import COLOURS, FAINT, INK, PAPER, plain
 from pmgt_mpi.terminal import printable
 
 ROUND = {"complete", "exponential"}

@@ -8,8 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import EngFormatter, LogLocator, NullLocator
 
 from pmgt_mpi.pictures.curves import Curve
-from pmgt_mpi.pictures.plain import plain
-from pmgt_mpi.pictures.style import BOUND_DASHES
+from pmgt_mpi.pictures.style import BOUND_DASHES, plain
 
 COST_NAMES = {
     "gradients": "component gradients per agent",

@@ -20,8 +20,7 @@ from pmgt_mpi.pictures.curves import Curve, measure_of, run_names
 from pmgt_mpi.pictures.graph import draw_graph, graph_title
 from pmgt_mpi.pictures.labels import label_curves
 from pmgt_mpi.pictures.panel import COST_NAMES, MEASURE_NAMES, draw_curves
-from pmgt_mpi.pictures.plain import drawing
-from pmgt_mpi.pictures.style import BLUE, FAINT, GRID, INK, PAPER
+from pmgt_mpi.pictures.style import BLUE, FAINT, GRID, INK, PAPER, drawing
 from pmgt_mpi.pictures.times import draw_times, ranks_of, straggler, times_height
 
 PANEL = (4.8, 3.5)

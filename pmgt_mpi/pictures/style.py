@@ -1,7 +1,10 @@
-"""One look for all pictures: colours that colour-blind people can tell apart."""
+"""One look for all pictures: colours, line styles, letters."""
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 INK = "#1f2328"
@@ -66,3 +69,28 @@ RC: Any = {
     "svg.fonttype": "path",
 }
 """Settings of matplotlib; letters are drawn as paths, as fonts differ by machine."""
+
+LONGEST = 60
+"""Letters of a name that are drawn; of a longer one its beginning and its end."""
+
+
+def plain(name: str) -> str:
+    r"""Return a name that matplotlib draws as it stands.
+
+    Between two dollar signs it sees formulas, unless they are written \\$; and what
+    begins with an underscore it leaves out of legends.
+    """
+    if len(name) > LONGEST:
+        name = f"{name[: LONGEST // 2]}…{name[1 - LONGEST // 2 :]}"
+    name = name.replace("$", r"\$")
+    return f" {name}" if name.startswith("_") else name
+
+
+@contextmanager
+def drawing() -> Iterator[None]:
+    """Draw in the style of all pictures; a letter that the font lacks is a box."""
+    from matplotlib import rc_context  # where only a table is asked for, it may lack
+
+    with rc_context(RC), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Glyph .* missing from")
+        yield

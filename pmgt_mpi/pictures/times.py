@@ -8,8 +8,7 @@ from matplotlib.axes import Axes
 
 from pmgt_mpi.output.reading import Record
 from pmgt_mpi.pictures.curves import Curve
-from pmgt_mpi.pictures.plain import plain
-from pmgt_mpi.pictures.style import SHARES
+from pmgt_mpi.pictures.style import SHARES, plain
 from pmgt_mpi.terminal import printable
 
 KEYS = {

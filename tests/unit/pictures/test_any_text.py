@@ -21,8 +21,8 @@ from pmgt_mpi.output.table import summary_table
 from pmgt_mpi.pictures.curves import Curve, curves_of
 from pmgt_mpi.pictures.labels import label_curves
 from pmgt_mpi.pictures.panel import draw_curves
-from pmgt_mpi.pictures.plain import drawing, plain
 from pmgt_mpi.pictures.plot import plot_run
+from pmgt_mpi.pictures.style import drawing, plain
 from pmgt_mpi.report.__main__ import main
 from pmgt_mpi.report.formats import FORMATS, latex_text, markdown_text
 from pmgt_mpi.report.targets import reached
