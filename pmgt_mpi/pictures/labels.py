@@ -10,6 +10,7 @@ from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from matplotlib.path import Path
 from matplotlib.patheffects import withStroke
 from matplotlib.transforms import IdentityTransform
 from numpy.typing import NDArray
@@ -29,8 +30,14 @@ GAP = 6.0
 ANCHORS = 40
 """Places along a curve at which its name is tried."""
 
+MISLEADING = 300.0
+"""Cost of a name that stands nearer to another curve than to its own."""
+
+CROSSING = 100.0
+"""Cost of a thin line to a name that crosses another curve on its way."""
+
 DEAR = 400.0
-"""Cost of a place that is worse than a legend: it covers curves, or misleads."""
+"""Cost of a place that is worse than a legend."""
 
 REACHES = (1, 3, 6)
 """Multiples of the gap that are tried; beyond the first a thin line leads there."""
@@ -100,6 +107,36 @@ def label_curves(figure: Figure, axis: Axes) -> bool:
     return True
 
 
+def legend_below(figure: Figure) -> None:
+    """Put one legend of all axes below them, for which the figure grows.
+
+    It has the fewest rows that are no wider than the figure.
+    """
+    handles: dict[str, Artist] = {}
+    for axis in figure.axes:
+        own, labels = axis.get_legend_handles_labels()
+        handles.update(zip(labels, own, strict=True))
+    if not handles:
+        return
+    width, height = figure.get_size_inches()
+    for rows in range(1, len(handles) + 1):
+        legend = figure.legend(
+            handles.values(),
+            handles.keys(),
+            loc="outside lower center",
+            ncols=-(-len(handles) // rows),
+            fontsize=FONT_SIZE,
+            handlelength=3.2,
+            columnspacing=1.5,
+        )
+        size = legend.get_window_extent()
+        if size.width <= 0.98 * width * figure.dpi or rows == len(handles):
+            break
+        legend.remove()
+    wide = max(width, size.width / figure.dpi / 0.98)
+    figure.set_size_inches(wide, height + size.height / figure.dpi)
+
+
 def _path(line: Line2D, frame: Array, step: float) -> Array:
     """Points on a line, in pixels, a step apart, inside of the axes."""
     corners = line.axes.transData.transform(line.get_xydata())  # type: ignore[union-attr]
@@ -143,10 +180,18 @@ def _best_place(
         cost = len(anchors) - number + 40.0 * (reach - 1)
         if cost >= least:
             continue
-        cost += 50 * sum(_inside(points, box, gap / 3) for points in (path, *others))
+        nearest = min((_distance(points, box) for points in others), default=np.inf)
+        own = _distance(path, box)
+        if min(nearest, own) < gap / 3:
+            continue
         if reach == 1:
-            nearest = min((_distance(points, box) for points in others), default=np.inf)
-            cost += 300 * (nearest < 1.5 * _distance(path, box))
+            cost += MISLEADING * (nearest < 1.5 * own)
+        else:
+            leader = Path([(x, y), np.clip((x, y), box[:2], box[2:])])
+            crossed = any(
+                leader.intersects_path(Path(points), filled=False) for points in others
+            )
+            cost += CROSSING * crossed
         if cost < least:
             best, least = (anchors[number], box, reach > 1), cost
     return best
@@ -154,11 +199,6 @@ def _best_place(
 
 def _overlap(a: Array, b: Array, margin: float) -> bool:
     return bool((a[:2] < b[2:] + margin).all() and (b[:2] < a[2:] + margin).all())
-
-
-def _inside(points: Array, box: Array, margin: float) -> int:
-    low, high = box[:2] - margin, box[2:] + margin
-    return int(((points > low) & (points < high)).all(axis=1).sum())
 
 
 def _distance(points: Array, box: Array) -> float:

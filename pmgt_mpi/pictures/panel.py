@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import math
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
+import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.ticker import EngFormatter, LogLocator, NullLocator
+from matplotlib.axis import Axis
+from matplotlib.ticker import EngFormatter, FixedLocator, LogLocator, NullLocator
+from numpy.typing import NDArray
 
 from pmgt_mpi.pictures.curves import Curve
 from pmgt_mpi.pictures.style import BOUND_DASHES, plain
@@ -33,16 +38,19 @@ BOUND = "theory_bound"
 def draw_curves(axis: Axes, curves: Sequence[Curve], cost: str, measure: str) -> None:
     """Draw a curve for each algorithm, on logarithmic axes where that can be.
 
-    The objective may have any sign; a cost is on a linear axis unless the costs are
-    further apart than 1 : 100.
+    The objective may have any sign; a cost is on a linear axis unless the costs of
+    steps are further apart than 1 : 100. What is zero is drawn where an axis says 0:
+    the cost of the start, and the consensus error of agents that agree.
     """
-    every = [x for curve in curves for x, _ in curve.points(cost, measure)]
-    log_x, log_y = spread(every) > 100, measure != "objective"
+    paid = [x for curve in curves for step, x in curve.points("step", cost) if step > 0]
+    log_x, log_y = spread(paid) > 100, measure != "objective"
 
     def shown(points: Iterable[tuple[float, float]]) -> list[tuple[float, float]]:
-        # Zero, or what has reached the rounding error, is on no logarithmic axis.
+        # A suboptimality that has reached the rounding error may have any sign.
         return [
-            (x, y) for x, y in points if (x > 0 or not log_x) and (y > 0 or not log_y)
+            (x, y)
+            for x, y in points
+            if y > 0 or not log_y or (y == 0 and measure == "consensus")
         ]
 
     for curve in curves:
@@ -62,8 +70,16 @@ def draw_curves(axis: Axes, curves: Sequence[Curve], cost: str, measure: str) ->
             (line,) = axis.plot(x, y, color=curve.colour, lw=1, alpha=0.8)
             line.set_dashes(BOUND_DASHES)
             line.set_label("_bound")
-    _scale(axis, log_x=log_x, log_y=log_y, cost=cost)
-    _frame(axis, curves, cost, measure)
+    drawn = [line.get_xydata() for line in axis.get_lines()]
+    xs, ys = np.concatenate(drawn).T if drawn else np.empty((2, 0))
+    if log_x and xs.size:
+        least = min(x for x in paid if x > 0)
+        _log_scale(axis.set_xscale, axis.xaxis, xs, least, ticks=6)
+    elif cost != "seconds":
+        axis.xaxis.set_major_formatter(EngFormatter(sep=""))
+    if log_y and (ys > 0).any():
+        _log_scale(axis.set_yscale, axis.yaxis, ys, ys[ys > 0].min(), ticks=7)
+        _cut(axis, curves, cost, measure)
     axis.set_xlabel(COST_NAMES[cost])
 
 
@@ -86,16 +102,32 @@ def spread(costs: Iterable[float]) -> float:
     return max(positive) / min(positive) if positive else 1.0
 
 
-def _frame(axis: Axes, curves: Sequence[Curve], cost: str, measure: str) -> None:
-    """Look at where the steps are, and let what diverges leave through the top."""
-    paid = [
-        record[cost]
-        for curve in curves
-        for record in curve.records
-        if record.get("step", 0) > 0 and record[cost] > 0
-    ]
-    if axis.get_xscale() == "log" and paid:
-        axis.set_xlim(left=min(paid) / 1.5)
+def _log_scale(
+    set_scale: Callable[..., None],
+    scaled: Axis,
+    values: NDArray[Any],
+    least: float,
+    ticks: int,
+) -> None:
+    """Set a scale that is logarithmic from the power of ten below `least` on.
+
+    If there are values below that, such as zero, they lie on a short linear piece.
+    """
+    low, high = math.floor(math.log10(least)), math.floor(math.log10(values.max()))
+    threshold = 10.0**low
+    if values.min() < threshold:
+        share = max(0.5, 0.12 * (high + 1 - low))  # of it, in powers of ten
+        set_scale("symlog", linthresh=threshold, linscale=share)
+        powers = np.arange(low, high + 1, -(-(high + 1 - low) // ticks))
+        scaled.set_major_locator(FixedLocator([0.0, *10.0**powers]))
+    else:
+        set_scale("log")
+        scaled.set_major_locator(LogLocator(numticks=ticks))
+    scaled.set_minor_locator(NullLocator())
+
+
+def _cut(axis: Axes, curves: Sequence[Curve], cost: str, measure: str) -> None:
+    """Look at what converges; what diverges leaves through the top."""
     calm = [
         y
         for curve in curves
@@ -103,19 +135,8 @@ def _frame(axis: Axes, curves: Sequence[Curve], cost: str, measure: str) -> None
         for _, y in curve.points(cost, measure)
         if y > 0
     ]
-    if axis.get_yscale() == "log" and calm:
+    if calm:
         low, high = axis.get_ylim()
-        axis.set_ylim(max(low, min(calm) / 100), min(high, 100 * max(calm)))
-
-
-def _scale(axis: Axes, *, log_x: bool, log_y: bool, cost: str) -> None:
-    if log_y:
-        axis.set_yscale("log")
-        axis.yaxis.set_major_locator(LogLocator(numticks=7))
-        axis.yaxis.set_minor_locator(NullLocator())
-    if log_x:
-        axis.set_xscale("log")
-        axis.xaxis.set_major_locator(LogLocator(numticks=6))
-        axis.xaxis.set_minor_locator(NullLocator())
-    elif cost != "seconds":
-        axis.xaxis.set_major_formatter(EngFormatter(sep=""))
+        if axis.get_yscale() == "log":
+            low = max(low, min(calm) / 100)
+        axis.set_ylim(low, min(high, 100 * max(calm)))

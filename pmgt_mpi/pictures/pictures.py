@@ -11,14 +11,16 @@ from typing import Any
 
 from matplotlib import rc_context
 from matplotlib.axes import Axes
+from matplotlib.axis import Axis
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from matplotlib.scale import SymmetricalLogTransform
 
 from pmgt_mpi.cache import replacing
 from pmgt_mpi.output.runs import COSTS, Run
 from pmgt_mpi.pictures.curves import Curve, measure_of, run_names
 from pmgt_mpi.pictures.graph import draw_graph, graph_title
-from pmgt_mpi.pictures.labels import label_curves
+from pmgt_mpi.pictures.labels import label_curves, legend_below
 from pmgt_mpi.pictures.panel import COST_NAMES, MEASURE_NAMES, draw_curves
 from pmgt_mpi.pictures.style import BLUE, FAINT, GRID, INK, PAPER, drawing
 from pmgt_mpi.pictures.times import draw_times, ranks_of, straggler, times_height
@@ -53,7 +55,7 @@ class Picture:
     note
         A sentence to go with it.
     axes
-        Of curves: keys, limits, scales and frame, for whoever points at it.
+        Of curves: keys, limits and scales, and the frame, for whoever points at it.
     """
 
     section: str
@@ -87,11 +89,7 @@ def _curve_pictures(folder: Path, curves: Sequence[Curve]) -> Iterator[Picture]:
         draw_curves(axis, curves, cost, shown)
         axis.set_ylabel(MEASURE_NAMES[shown])
         if not label_curves(figure, axis):
-            width, height = PANEL
-            figure.set_size_inches(width, height + 0.1 * len(curves))
-            figure.legend(
-                loc="outside lower center", ncols=2, fontsize=8, handlelength=2.8
-            )
+            legend_below(figure)
         stem = f"{shown.replace('_', '-')}-{cost}"
         svg = _save(figure, folder, stem)
         alt = f"{MEASURE_NAMES[shown]} against {COST_NAMES[cost]}"
@@ -169,23 +167,22 @@ def _geometry(figure: Figure, axis: Axes, cost: str, measure: str) -> dict[str, 
     """Where the axes lie in the SVG, whose unit is the point and whose y goes down."""
     left, bottom, right, top = axis.get_position().extents
     width, height = 72 * figure.get_size_inches()
+    frame = (left * width, (1 - top) * height, right * width, (1 - bottom) * height)
     return {
-        "x": cost,
-        "y": measure,
-        "xlim": [float(x) for x in axis.get_xlim()],
-        "ylim": [float(y) for y in axis.get_ylim()],
-        "xlog": axis.get_xscale() == "log",
-        "ylog": axis.get_yscale() == "log",
-        "frame": [
-            round(float(x), 2)
-            for x in (
-                left * width,
-                (1 - top) * height,
-                right * width,
-                (1 - bottom) * height,
-            )
-        ],
+        "x": {"key": cost, "limits": list(axis.get_xlim()), **_scale(axis.xaxis)},
+        "y": {"key": measure, "limits": list(axis.get_ylim()), **_scale(axis.yaxis)},
+        "frame": [round(float(x), 2) for x in frame],
     }
+
+
+def _scale(scaled: Axis) -> dict[str, Any]:
+    """How values lie along an axis: log10 is taken of them, from `zero_to` on."""
+    transform = scaled.get_transform()
+    if not isinstance(transform, SymmetricalLogTransform):
+        return {"log": scaled.get_scale() == "log"}
+    # Matplotlib makes the linear piece so wide that the first power of ten matches it.
+    width = transform.linscale / (1 - 1 / transform.base)
+    return {"log": True, "zero_to": transform.linthresh, "zero_width": width}
 
 
 def _stems(kind: str, runs: Sequence[Run], names: dict[object, str]) -> list[str]:

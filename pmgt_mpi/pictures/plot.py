@@ -9,6 +9,7 @@ from matplotlib.figure import Figure
 
 from pmgt_mpi.output.reading import Record, read_records
 from pmgt_mpi.pictures.curves import Curve, looks, measure_of
+from pmgt_mpi.pictures.labels import legend_below
 from pmgt_mpi.pictures.panel import COST_NAMES, MEASURE_NAMES, draw_curves
 from pmgt_mpi.pictures.style import drawing
 from pmgt_mpi.terminal import printable
@@ -33,8 +34,8 @@ def plot_run(folder: Path) -> Path:
         for axis, (cost, _) in zip(axes, AXES, strict=True):
             draw_curves(axis, curves, cost, measure)
         axes[0].set_ylabel(MEASURE_NAMES[measure])
-        if axes[-1].get_legend_handles_labels()[0]:
-            axes[-1].legend()
+        figure.align_xlabels()
+        legend_below(figure)
         path = folder / "convergence.png"
         figure.savefig(path, dpi=150)
     return path

@@ -28,6 +28,9 @@ def curves_section(curves: Sequence[Curve], pictures: Sequence[Picture]) -> str:
     items = "".join(f"<li>{_stroke(c)}{escape(c.name)}</li>" for c in curves)
     bounds = any(curve.points("step", BOUND) for curve in curves)
     text = "Point at a curve to see its numbers."
+    axes = [picture.axes[k] for picture in pictures if picture.axes for k in "xy"]
+    if any("zero_to" in axis for axis in axes):
+        text += " An axis that says 0 before powers of ten is linear up to the first."
     if bounds:
         text += " Thin dashed lines are the bounds that theory gives."
     return _section(

@@ -19,21 +19,30 @@ from tests.launcher import run, start, start_mpirun
 from tests.support.browser import dump_dom, needs_chromium
 from tests.support.running import SMALL, Left, run_config
 
-PROBE = """
+PROBE = r"""
 <script>
 const text = element => element.textContent.trim();
-const figure = document.querySelector("figure[data-axes]");
-const box = figure.querySelector("svg").getBoundingClientRect();
-// The last record of the first curve, from the data that the page shows its tips with.
-const axes = JSON.parse(figure.dataset.axes), columns = data.curves[0].columns;
-const last = columns.step.length - 1, [left, top_, right, bottom] = axes.frame;
-const scale = box.width / figure.querySelector("svg").viewBox.baseVal.width;
-figure.dispatchEvent(new PointerEvent("pointermove", {
-  clientX: box.left + scale * (left
-    + part(columns[axes.x][last], axes.xlim, axes.xlog) * (right - left)),
-  clientY: box.top + scale * (bottom
-    - part(columns[axes.y][last], axes.ylim, axes.ylog) * (bottom - top_)),
-}));
+const panels = [...document.querySelectorAll("figure[data-axes]")];
+// Where the first curve's records are, from the data that the page shows its tips with.
+const columns = data.curves[0].columns, last = columns.step.length - 1;
+function place(figure, record) {
+  const axes = JSON.parse(figure.dataset.axes);
+  const [left, top_, right, bottom] = axes.frame;
+  return [left + part(columns[axes.x.key][record], axes.x) * (right - left),
+          bottom - part(columns[axes.y.key][record], axes.y) * (bottom - top_)];
+}
+function tip(figure, record) {
+  const svg = figure.querySelector("svg"), box = svg.getBoundingClientRect();
+  const scale = box.width / svg.viewBox.baseVal.width, [x, y] = place(figure, record);
+  figure.dispatchEvent(new PointerEvent("pointermove", {
+    clientX: box.left + scale * x, clientY: box.top + scale * y,
+  }));
+  return [...figure.querySelectorAll(".tip div")].map(text);
+}
+function drawn(figure) {  // the first corner of the first curve, as the picture has it
+  const curve = figure.querySelector('path[style*="stroke-width: 1.8"][clip-path]');
+  return curve.getAttribute("d").match(/^M (\S+) (\S+)/).slice(1).map(Number);
+}
 const found = {
   data: data,
   costs: [...document.querySelectorAll("#cost-table tbody")].map(group => ({
@@ -46,7 +55,11 @@ const found = {
     })),
   })),
   ends: [...document.querySelectorAll("#end-table tbody tr")].map(row => text(row)),
-  tip: [...figure.querySelectorAll(".tip div")].map(text),
+  tip: tip(panels[0], last),
+  starts: panels.map(figure => ({
+    tip: tip(figure, 0), place: place(figure, 0), drawn: drawn(figure),
+    axes: JSON.parse(figure.dataset.axes),
+  })),
   drawn: [...document.querySelectorAll("figure > svg")].map(
     svg => svg.getBoundingClientRect().height > 50),
   wider: document.documentElement.scrollWidth - document.documentElement.clientWidth,
@@ -125,6 +138,15 @@ def test_pointing_at_a_curve_shows_its_record(finished):
     assert gradients == f"component gradients per agent: {first['gradients']:,.0f}"
     told = float(relative.removeprefix("relative suboptimality: "))
     assert told == pytest.approx(first["relative_suboptimality"], rel=1e-3)
+
+
+def test_every_panel_has_the_start_and_tells_of_it(finished):
+    _, seen = finished
+    assert len(seen["starts"]) == 6
+    assert any("zero_to" in panel["axes"]["x"] for panel in seen["starts"])
+    for panel in seen["starts"]:
+        assert panel["place"] == pytest.approx(panel["drawn"], abs=0.01)
+        assert panel["tip"][:2] == ["pmgt-katyushax", "step 0"]
 
 
 def test_all_pictures_are_drawn_nothing_is_asked_for_and_nothing_sticks_out(finished):
