@@ -75,6 +75,8 @@ def draw_curves(axis: Axes, curves: Sequence[Curve], cost: str, measure: str) ->
     if log_x and xs.size:
         least = min(x for x in paid if x > 0)
         _log_scale(axis.set_xscale, axis.xaxis, xs, least, ticks=6)
+        if axis.get_xscale() == "symlog":
+            axis.update_datalim([(0, 0)], updatey=False)  # a start may have cost a bit
     elif cost != "seconds":
         axis.xaxis.set_major_formatter(EngFormatter(sep=""))
     if log_y and (ys > 0).any():

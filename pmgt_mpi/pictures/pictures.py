@@ -15,6 +15,7 @@ from matplotlib.axis import Axis
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.scale import SymmetricalLogTransform
+from matplotlib.text import Text
 
 from pmgt_mpi.cache import replacing
 from pmgt_mpi.output.runs import COSTS, Run
@@ -136,6 +137,7 @@ def _save(figure: Figure, folder: Path, stem: str) -> str:
     """Write PNG and SVG, and return the SVG for the page; the same bytes every time."""
     figure.draw_without_rendering()
     figure.set_layout_engine("none")  # labels were placed in this layout
+    _fit(figure)
     with rc_context({"svg.hashsalt": stem}):
         for suffix, metadata in (("png", {}), ("svg", {"Date": None})):
             content = io.BytesIO()
@@ -143,6 +145,20 @@ def _save(figure: Figure, folder: Path, stem: str) -> str:
             with replacing(folder / f"{stem}.{suffix}") as temporary:
                 temporary.write_bytes(content.getvalue())
     return inline_svg(content.getvalue().decode(), stem)
+
+
+def _fit(figure: Figure) -> None:
+    """Write what would not end within the figure, as a long title, smaller."""
+    width = figure.bbox.width
+    for text in figure.findobj(Text):
+        assert isinstance(text, Text)  # what findobj is asked for
+        box = text.get_window_extent()
+        room = width - max(box.x0, 0)
+        if box.width > room:
+            size = float(text.get_fontsize())
+            text.set_fontsize(
+                0.9 * size * room / box.width
+            )  # letters have whole pixels
 
 
 def inline_svg(text: str, stem: str) -> str:

@@ -22,6 +22,7 @@ from pmgt_mpi.pictures.panel import draw_curves
 from pmgt_mpi.pictures.pictures import draw_report, inline_svg
 from pmgt_mpi.pictures.style import BOUND_DASHES, COLOURS, RC, SHARES
 from pmgt_mpi.pictures.times import draw_times, ranks_of, straggler
+from tests.support.covered import faults
 from tests.support.run_folders import trace, write_run
 
 
@@ -143,6 +144,43 @@ def test_labels_give_way_to_a_legend_where_there_is_no_room(axis):
     )
     assert not label_curves(axis.figure, axis)
     assert not axis.texts
+
+
+def test_what_is_covered_cut_off_or_lost_is_found(axis):
+    figure = axis.figure
+    axis.plot([0, 1, 2], [1, 2, 1], label="curve")
+    assert faults(figure) == []
+    text = axis.text(0.8, 1.9, "a name")
+    assert faults(figure) == ["'a name' covers curve"]
+    text.remove()
+    axis.legend(loc="upper center")
+    assert "the legend covers curve" in faults(figure)
+    axis.legend(loc="lower center")
+    assert faults(figure) == ["the legend lies on axes"]
+    axis.get_legend().remove()
+    axis.set_xlim(left=0.5)
+    assert faults(figure) == ["curve begins outside of the axes"]
+    axis.set_xlim(-1)
+    axis.set_title("a title that is far too long for the figure " * 3)
+    assert any("is cut off" in fault for fault in faults(figure))
+
+
+def test_a_title_and_a_legend_of_long_names_are_not_cut_off(tmp_path, monkeypatch):
+    kept = []
+
+    class Kept(Figure):
+        def __init__(self, *arguments, **options):
+            super().__init__(*arguments, **options)
+            kept.append(self)
+
+    monkeypatch.setattr("pmgt_mpi.pictures.pictures.Figure", Kept)
+    names = ["W" * 70, "a name of many words, which say too much of step sizes", "c"]
+    network = {"topology": "a-graph-of-a-file-with-a-long-name" * 2, "lambda_2": 0.5}
+    traces = [trace(name, [1.0, 0.5, 0.1]) for name in names]
+    run = read_run(write_run(tmp_path / "run", *traces, network=network))
+    draw_report(tmp_path, [run], curves_of([run]))
+    assert len(kept) == 6 + 1 + 3
+    assert [faults(figure) for figure in kept] == [[]] * 10
 
 
 def test_a_ring_is_drawn_as_one_whatever_the_order_of_its_agents(tmp_path, axis):
