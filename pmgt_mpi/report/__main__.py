@@ -8,10 +8,9 @@ from pathlib import Path
 from pmgt_mpi.errors import UserError
 from pmgt_mpi.output.runs import read_run
 from pmgt_mpi.pictures.curves import curves_of
-from pmgt_mpi.report.follow import follow
 from pmgt_mpi.report.formats import FORMATS
 from pmgt_mpi.report.targets import require_reached
-from pmgt_mpi.report.write import different, write_report
+from pmgt_mpi.report.write import different, follow, write_report
 from pmgt_mpi.terminal import command, complain, say, write
 from pmgt_mpi.version import __version__
 

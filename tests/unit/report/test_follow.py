@@ -33,8 +33,8 @@ def pages(monkeypatch):
         drawn.append((len(run.traces["one"]), 'http-equiv="refresh"' in text))
         return page
 
-    monkeypatch.setattr("pmgt_mpi.report.follow.write_report", write)
-    monkeypatch.setattr("pmgt_mpi.report.follow.SHARE", 10)  # do not spare the cores
+    monkeypatch.setattr("pmgt_mpi.report.write.write_report", write)
+    monkeypatch.setattr("pmgt_mpi.report.write.SHARE", 10)  # do not spare the cores
     return drawn
 
 
