@@ -9,10 +9,27 @@ from pathlib import Path
 
 import pytest
 
+from pmgt_mpi.errors import UserError
 from tests import launcher
 from tests.support import tally
 
 HERE = Path(__file__).parent
+CONFORMANCE = (
+    HERE / "unit" / "algorithms" / "test_methods.py",
+    HERE / "mpi" / "conformance",
+    HERE / "end_to_end" / "test_mpi_suites.py",
+)
+"""What every algorithm keeps to, and what starts the tests of it on several ranks."""
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--plugin",
+        action="append",
+        default=[],
+        metavar="MODULE:CLASS",
+        help="run the conformance suite over this algorithm of your own, nothing else",
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -21,12 +38,28 @@ def pytest_configure(config: pytest.Config) -> None:
             "--with-mpi is for the tests inside a communicator; name their folder: "
             "mpirun -n 4 python -m pytest --with-mpi tests/mpi"
         )
+    if addresses := config.getoption("--plugin"):
+        from tests.support.methods import check_only
+
+        try:
+            check_only(addresses)
+        except UserError as error:
+            raise pytest.UsageError(f"--plugin: {error}") from None
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Leave tests/mpi to end_to_end/test_mpi_suites.py, which starts mpirun for it."""
+    """Leave tests/mpi to end_to_end/test_mpi_suites.py, which starts mpirun for it.
+
+    With ``--plugin`` leave out all but the conformance suite.
+    """
     inside = collection_path == HERE / "mpi"
-    return True if inside and not config.getoption("--with-mpi") else None
+    left_out = inside and not config.getoption("--with-mpi")
+    if config.getoption("--plugin"):
+        left_out |= not any(
+            collection_path in (path, *path.parents) or path in collection_path.parents
+            for path in CONFORMANCE
+        )
+    return True if left_out else None
 
 
 @pytest.fixture

@@ -15,9 +15,10 @@ ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 
 @pytest.mark.timeout(LIMIT + 20)
 @pytest.mark.parametrize("ranks", [1, 2, 4, 5])
-def test_suite(ranks: int, tmp_path: Path) -> None:
+def test_suite(ranks: int, tmp_path: Path, pytestconfig: pytest.Config) -> None:
     report = tmp_path / "report.xml"
     options = ["--with-mpi", "--timeout=60", "-p", "no:cacheprovider", "--color=no"]
+    options += [f"--plugin={name}" for name in pytestconfig.getoption("--plugin")]
     result = launcher.mpirun(
         ranks,
         ["-m", "pytest", *options, f"--junitxml={report}", "tests/mpi"],

@@ -79,7 +79,8 @@ class Case:
     """One agent of the package, and all agents of the matrix form.
 
     `engine` runs rounds and minibatches; `wire` is the communicator of the gossip, if
-    it is not to be `comm`.
+    it is not to be `comm`; `wrap` takes the agent's f_i and gives what it sees instead.
+    With `alike` all agents have the rows, and the chance, of the first.
     """
 
     def __init__(
@@ -93,13 +94,18 @@ class Case:
         exchange="persistent",
         engine=PYTHON,
         wire=None,
+        wrap=None,
+        alike=False,
     ):
         m = comm.size
         parts = shards(m, equal)
+        if alike:
+            parts = parts[:1] * m
         shard = parts[comm.rank]
         collective = Collective(comm)
         name, options = KINDS[kind]
         problem = PROBLEMS.load(name)(shard, collective, **options)
+        self.problem = engine.problem(problem) if wrap is None else wrap(problem)
         network = build_network(m, np.random.default_rng(2), topology="ring")
         self.comm = comm
         self.gossip = Gossip(
@@ -109,14 +115,14 @@ class Case:
             engine.exchange(exchange),
         )
         self.agent = RecordingAgent(
-            engine.problem(problem),
+            self.problem,
             L1(strength=l1) if l1 else NoRegularizer(),
             self.gossip,
             weight=shard.weight,
             n=-(-shard.total_rows // m),
             seed=5,
             stream_name="exactness",
-            agent_id=comm.rank,
+            agent_id=0 if alike else comm.rank,
         )
         A, y = [part.A for part in parts], [part.labels for part in parts]
         c, b = options.get("l2", 0.0), np.zeros(D)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import pmgt_mpi
-from tests.support.methods import TRAITS
+from tests.support.methods import TRAITS, asked
 
 D = 6
 EXACT = 1e-24
@@ -38,7 +38,7 @@ def run(comm, name, psi, l2, **options):
         {"kind": "ridge", "l2": l2},
         *own_rows(comm),
         regularizer="none" if psi == "none" else {"kind": "l1", "strength": 0.05},
-        algorithm=name,
+        algorithm=asked(name),
         comm=comm,
         **options,
     )

@@ -1,4 +1,4 @@
-"""What a step costs is what the method says that it costs, on every agent."""
+"""What a step costs is what is counted, and what the method says that it costs."""
 
 from __future__ import annotations
 
@@ -33,6 +33,8 @@ def letters(name, agent, k, before):
 def test_every_step_costs_what_is_said(comm, together, name):
     if not fits(name, comm.size):
         return
+    if not TRAITS[name].cost.rounds:
+        pytest.skip(f"{name} states no costs (traits.cost)")
     case = Case(comm, "ridge", equal=False)
     agent, gossip, cost = case.agent, case.gossip, TRAITS[name].cost
     degree = len(gossip.neighbourhood.neighbours)
@@ -69,6 +71,35 @@ def test_every_step_costs_what_is_said(comm, together, name):
     with together:
         for k, (said, counted) in enumerate(seen):
             assert counted == said, f"step {k}"
+    case.close()
+
+
+class Metered:
+    """A problem that counts the rows whose gradients it gives, and gives no more."""
+
+    def __init__(self, problem):
+        self._problem = problem
+        self.shape, self.rows, self.gradients = problem.shape, problem.rows, 0
+
+    def grad(self, x):
+        self.gradients += self.rows
+        return self._problem.grad(x)
+
+    def minibatch_grad(self, x, rows):
+        self.gradients += len(rows)
+        return self._problem.minibatch_grad(x, rows)
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_every_gradient_that_is_taken_is_counted(comm, together, name):
+    if not fits(name, comm.size):
+        return
+    case = Case(comm, "ridge", equal=False, wrap=Metered)
+    state = METHODS[name].init(case.agent, np.full(D, 0.3))
+    for _ in range(STEPS):
+        state = METHODS[name].step(case.agent, state)
+    with together:
+        assert case.agent.gradients == case.problem.gradients > 0, name
     case.close()
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import pmgt_mpi
-from tests.support.methods import METHODS, TRAITS, fits
+from tests.support.methods import METHODS, TRAITS, asked, fits
 
 D = 6
 
@@ -25,7 +25,7 @@ def test_a_method_that_starts_at_the_minimiser_stays_there(comm, together, name,
     if not fits(name, comm.size) or (composite and not TRAITS[name].proximal):
         return
     x_star = solve(comm, psi, steps=1).reference
-    algorithm = {"name": name, **vars(METHODS[name])}
+    algorithm = asked(name, **vars(METHODS[name]))
     result = solve(comm, psi, algorithm=algorithm, x0=x_star, steps=20)
     with together:
         assert composite == (np.count_nonzero(x_star) < D)

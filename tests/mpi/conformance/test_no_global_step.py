@@ -1,6 +1,9 @@
-"""No hidden global step: the algorithms run where every collective raises."""
+"""No hidden global step: an algorithm has its agent, and nothing else of the world."""
 
 from __future__ import annotations
+
+import sys
+from contextlib import contextmanager, nullcontext
 
 import numpy as np
 import pytest
@@ -52,6 +55,32 @@ def test_the_list_of_collectives_is_not_empty_and_they_raise(comm):
         PointToPoint(comm).Allreduce(np.zeros(1), np.zeros(1))
 
 
+class OutOfBounds:
+    """Stands where a module has a communicator, while an algorithm runs."""
+
+    def __getattr__(self, name):
+        raise AssertionError(f"an algorithm asked the world's communicator for {name}")
+
+
+@contextmanager
+def out_of_reach(method):
+    """Take every communicator out of MPI's module and out of the algorithm's."""
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (MPI, sys.modules[type(method).__module__]):
+            for name, value in list(vars(module).items()):
+                if isinstance(value, MPI.Comm):
+                    patch.setattr(module, name, OutOfBounds())
+        yield
+
+
+def run(case, method):
+    """Return the solution after five steps."""
+    state = method.init(case.agent, np.full(D, 0.3))
+    for _ in range(5):
+        state = method.step(case.agent, state)
+    return method.solution(state)
+
+
 @both_engines
 @pytest.mark.parametrize("exchange", EXCHANGES)
 @pytest.mark.parametrize("name", METHODS)
@@ -66,10 +95,28 @@ def test_same_bits_without_collectives(comm, together, name, exchange, engine):
             comm, "ridge", equal=False, l1=l1, exchange=exchange, engine=chosen,
             wire=communicator,
         )  # fmt: skip
-        state = METHODS[name].init(case.agent, np.full(D, 0.3))
-        for _ in range(5):
-            state = METHODS[name].step(case.agent, state)
-        results.append(METHODS[name].solution(state))
+        with nullcontext() if communicator is comm else out_of_reach(METHODS[name]):
+            results.append(run(case, METHODS[name]))
         case.close()
     with together:
         assert results[0].tobytes() == results[1].tobytes()
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_agents_with_the_same_rows_and_chance_do_the_same(comm, together, name):
+    """On a ring nothing but its number tells an agent from another."""
+    if not fits(name, comm.size):
+        return
+    case = Case(comm, "ridge", alike=True)
+    x = run(case, METHODS[name])
+    everyones = comm.allgather(x)
+    with together:
+        for agent, theirs in enumerate(everyones):
+            np.testing.assert_allclose(
+                x,
+                theirs,
+                rtol=1e-12,
+                atol=1e-13,
+                err_msg=f"{name}: not as agent {agent}",
+            )
+    case.close()
