@@ -1,13 +1,14 @@
 """All agents at once, in matrix form: numpy only, written from the paper.
 
 Bold letters of the paper are matrices here: row i belongs to agent i. Nothing is
-imported from the package, nothing is clever: gradients are loops over rows, Chebyshev
-mixing goes through the eigenvectors.
+imported from the package, nothing is clever: a gradient is the mean of the gradients of
+all its rows, Chebyshev mixing goes through the eigenvectors.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -34,7 +35,7 @@ class World:
     def m(self) -> int:
         return len(self.A)
 
-    @property
+    @cached_property
     def N(self) -> int:
         return sum(len(rows) for rows in self.A)
 
@@ -46,44 +47,45 @@ class World:
         """m n_i / N of unequal shards: part of f_i."""
         return self.m * len(self.A[i]) / self.N
 
-    def row_gradient(self, i: int, j: int, x: np.ndarray) -> np.ndarray:
-        """The part of ∇f_ij(x) that depends on the row, without the weight."""
-        a = self.A[i][j]
+    def row_gradients(self, i: int, x: np.ndarray, rows=slice(None)) -> np.ndarray:
+        """The part of ∇f_ij(x) that depends on the row, for each j of rows.
+
+        Without the weight.
+        """
+        A, y = self.A[i][rows], self.y[i][rows]
         if self.kind == "pca":
-            return -a * (a @ x)
-        if self.kind == "ridge":
-            return a * (a @ x - self.y[i][j])
-        label = self.y[i][j]
-        return -label * a / (1 + np.exp(label * (a @ x)))
+            slopes = -(A @ x)
+        elif self.kind == "ridge":
+            slopes = A @ x - y
+        else:
+            slopes = -y / (1 + np.exp(y * (A @ x)))
+        return slopes[:, None] * A
+
+    def row_gradient(self, i: int, j: int, x: np.ndarray) -> np.ndarray:
+        """The same for one row."""
+        return self.row_gradients(i, x, [j])[0]
 
     def common_gradient(self, x: np.ndarray) -> np.ndarray:
         """The part of ∇f_ij(x) that is the same for all rows."""
         return self.c * x + self.b
 
+    def mean_gradient(self, i: int, x: np.ndarray, rows=slice(None)) -> np.ndarray:
+        """The mean of ∇f_ij(x) over j of rows, the weight of unequal shards in it."""
+        mean = self.row_gradients(i, x, rows).mean(axis=0)
+        return self.weight(i) * (mean + self.common_gradient(x))
+
     def component_gradient(self, i: int, j: int, x: np.ndarray) -> np.ndarray:
         """∇f_ij(x), the weight of unequal shards included."""
-        return self.weight(i) * (self.row_gradient(i, j, x) + self.common_gradient(x))
+        return self.mean_gradient(i, x, [j])
 
     def gradient(self, X: np.ndarray) -> np.ndarray:
         """∇f_i(x_i) for every agent, each the mean over its own rows."""
-        return np.array(
-            [
-                np.mean(
-                    [self.component_gradient(i, j, x) for j in range(len(self.A[i]))],
-                    axis=0,
-                )
-                for i, x in enumerate(X)
-            ]
-        )
+        return np.array([self.mean_gradient(i, x) for i, x in enumerate(X)])
 
     def minibatch(self, X: np.ndarray, batches: list[np.ndarray]) -> np.ndarray:
         """(1/b) Σ_{j ∈ B_i} ∇f_ij(x_i) for every agent."""
-        return np.array(
-            [
-                sum(self.component_gradient(i, int(j), x) for j in batch) / len(batch)
-                for i, (x, batch) in enumerate(zip(X, batches, strict=True))
-            ]
-        )
+        each = enumerate(zip(X, batches, strict=True))
+        return np.array([self.mean_gradient(i, x, batch) for i, (x, batch) in each])
 
     def minibatch_difference(self, X, X_old, batches):
         """(1/b) Σ_{j ∈ B_i} (∇f_ij(x_i) − ∇f_ij(x_i')) for every agent."""

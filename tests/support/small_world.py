@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
-
 import numpy as np
 
 from pmgt_mpi.agent import Agent
@@ -67,10 +65,10 @@ def shards(m: int, equal: bool) -> list[Shard]:
 
 
 def vectors(state) -> dict[str, np.ndarray]:
-    """The variables of a state that have the shape of x."""
+    """Copies of the variables of a state that have the shape of x."""
     return {
-        name: value
-        for name, value in asdict(state).items()
+        name: value.copy()
+        for name, value in vars(state).items()
         if isinstance(value, np.ndarray) and value.shape == (D,)
     }
 
@@ -134,23 +132,23 @@ class Case:
         self.world = World(network.W.toarray(), A, y, kind, c, b, l1, mixing)
 
     def states(self, algorithm, steps: int) -> list[dict[str, np.ndarray]]:
-        """All agents' vectors after each step, on every rank."""
+        """All agents' vectors after each step, on rank 0; elsewhere an empty list."""
         state = algorithm.init(self.agent, np.full(D, 0.3))
         states = [vectors(state)]
         for _ in range(steps):
             state = algorithm.step(self.agent, state)
             states.append(vectors(state))
-        gathered = self.comm.allgather(states)
+        gathered = self.comm.gather(states) or []
         return [
-            {name: np.array([part[k][name] for part in gathered]) for name in s}
-            for k, s in enumerate(states)
+            {name: np.array([part[name] for part in parts]) for name in parts[0]}
+            for parts in zip(*gathered, strict=True)
         ]
 
     def chance(self) -> Chance:
-        """All that was drawn; what all agents share must be the same on each."""
+        """All that was drawn, on rank 0; what all agents share is the same on each."""
         shared = self.comm.allgather((self.agent.T, self.agent.coins))
         assert all(other == shared[0] for other in shared)
-        own = self.comm.allgather((self.agent.batches, self.agent.own_coins))
+        own = self.comm.gather((self.agent.batches, self.agent.own_coins)) or []
         return Chance(
             T=iter(shared[0][0]),
             coins=iter(shared[0][1]),

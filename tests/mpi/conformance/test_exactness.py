@@ -14,12 +14,10 @@ from tests.support.engines import engine_of
 from tests.support.methods import METHODS, TRAITS, fits
 from tests.support.small_world import KINDS, Case, D
 
-EPOCHS = 30
-ITERATIONS = 300
+EPOCHS, ITERATIONS = 30, 100
 TOLERANCE = 1e-11
 
 PAPERS_OWN = ("pmgt-katyushax", "pmgt-svrg")
-PAPERS_PLOTTED = (*PAPERS_OWN, "pg-extra", "nids")
 
 
 def cases(name):
@@ -40,7 +38,7 @@ def steps_of(name):
     cost = TRAITS[name].cost
     if "T" in cost.gradients or "S" in cost.rounds:
         return EPOCHS
-    return ITERATIONS if name in PAPERS_PLOTTED else ITERATIONS // 3
+    return ITERATIONS
 
 
 def compare(ours, reference) -> None:
@@ -85,7 +83,7 @@ def test_every_variable(comm, together, name, kind, equal, l1, mixing, engine):
     if not fits(name, comm.size):
         return
     easy = equal or l1 < TRAITS[name].proximal * 0.05
-    if easy and comm.size in (2, 4) and name not in PAPERS_PLOTTED:
+    if easy and comm.size in (2, 4):
         return  # for time: one agent and five see every case
     chosen = engine_of(comm, engine)
     case = Case(comm, kind, equal=equal, l1=l1, mixing=mixing, engine=chosen)
