@@ -113,6 +113,7 @@ class Job:
         self._stdout = tempfile.TemporaryFile()  # noqa: SIM115
         self._stderr = tempfile.TemporaryFile()  # noqa: SIM115
         self._sessions = tempfile.mkdtemp(prefix="pmgt-")  # sockets need a short path
+        self._over = False
         self._start = time.monotonic()
         self._process = subprocess.Popen(
             self.command,
@@ -181,11 +182,14 @@ class Job:
         deadline = time.monotonic() + GRACE
         while (left := self._left()) and time.monotonic() < deadline:
             time.sleep(0.02)
+        self._over = not left
         self.kill()
         return self._result(seconds, list(left.values()))
 
     def kill(self) -> None:
         """End the command, then every process with the job's mark."""
+        if self._over:
+            return
         if self.running():
             self._process.terminate()  # mpirun then removes its temporary folders
             try:
@@ -200,6 +204,7 @@ class Job:
                 except ProcessLookupError:
                     continue
             time.sleep(0.02)
+        self._over = True
 
     def _result(self, seconds: float, survivors: list[str]) -> Result:
         code = self._process.returncode
