@@ -147,21 +147,28 @@ class Job:
 
     def processes(self) -> dict[int, str]:
         """Process ids and command lines of all that belongs to the job now."""
+        return self._look()[0]
+
+    def _look(self) -> tuple[dict[int, str], bool]:
+        """`processes`, and whether one execs: it has no environment for a moment."""
         mark = f"{MARK}={self._mark}".encode()
-        found = {}
+        found, unsure = {}, False
         for folder in Path("/proc").glob("[0-9]*"):
             try:
-                if mark in (folder / "environ").read_bytes().split(b"\0"):
+                environment = (folder / "environ").read_bytes()
+                if not environment:  # nor has the dead, or the kernel's: no program
+                    unsure |= bool((folder / "exe").readlink())
+                if mark in environment.split(b"\0"):
                     line = (folder / "cmdline").read_bytes().replace(b"\0", b" ")
                     found[int(folder.name)] = line.decode(errors="replace").strip()
             except OSError:  # gone meanwhile, or another user's
                 continue
-        return found
+        return found, unsure
 
     def _left(self) -> dict[int, str]:
-        """Processes now, looked for twice: one that execs has no environment then."""
-        found = self.processes()
-        if not found:
+        """Processes now, looked for twice where one may have been missed."""
+        found, unsure = self._look()
+        if not found and unsure:
             time.sleep(0.05)
             found = self.processes()
         return found
