@@ -11,7 +11,7 @@ from tests.launcher import ROOT, mpirun, run
 from tests.support.running import SMALL, run_config
 
 LIMIT = 5.0
-"""Seconds for 4 ranks."""
+"""Seconds for 4 ranks, or 2."""
 
 
 def complaint(result) -> str:
@@ -44,16 +44,16 @@ def complaint(result) -> str:
         ("network.topology=rings", "unknown graph 'rings'; did you mean 'ring'?"),
         ("networks.topology=ring", "unknown section [networks]; did you mean"),
         ("network.topology=hypercube", None),
-        ("algorithm.0.batch_size=1000", "batch_size = 1000 is more than the 150 rows"),
-        ("data.rows=3", "3 rows"),
+        ("algorithm.0.batch_size=1000", "batch_size = 1000 is more than the 300 rows"),
+        ("data.rows=1", "1 rows"),
         ("problem.kind=my.module:Class", "add --allow-plugins"),
     ],
 )
 def test_a_wrong_key_value_or_name(tmp_path, assignment, expected):
     if expected is None:
-        run_config(tmp_path, set=(assignment, "stop.steps=1")).expect(0)
+        run_config(tmp_path, ranks=2, set=(assignment, "stop.steps=1")).expect(0)
         return
-    assert expected in complaint(run_config(tmp_path, set=(assignment,)))
+    assert expected in complaint(run_config(tmp_path, ranks=2, set=(assignment,)))
 
 
 def test_the_last_algorithm_is_refused_before_the_first_runs(tmp_path):
