@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 AGENTS = 4
-FILE_BYTES = 400_000_000
+FILE_BYTES, TEXT_BYTES = 400_000_000, 200_000_000
 COLUMNS = 50
 READ = 1.2
 """Bytes read, at most, as a multiple of the agent's share of the file."""
@@ -38,7 +38,7 @@ def write_text(path: Path, line: str) -> None:
     numbers = np.random.default_rng(0).standard_normal((2000, COLUMNS))
     block = "".join(line.format(*row) for row in numbers).encode()
     with path.open("wb") as file:
-        for _ in range(-(-FILE_BYTES // len(block))):
+        for _ in range(-(-TEXT_BYTES // len(block))):
             file.write(block)
 
 

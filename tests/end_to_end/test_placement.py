@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from tests.support.resuming import (
-    LONG,
     assert_same,
     begin,
     checkpoint_number,
@@ -32,12 +31,11 @@ def test_any_placement_gives_the_same_bits(tmp_path):
     assert [one["bytes"] for one in across["algorithms"]] == [0, 0, 0, 0]
 
 
-def test_a_run_goes_on_with_another_placement(tmp_path):
-    run_config(tmp_path, LONG, out="whole").expect(0)
+def test_a_run_goes_on_with_another_placement(tmp_path, whole):
     with begin(tmp_path, "--set", "network.placement=[0,2,1,3]") as job:
         wait_for(job, lambda: checkpoint_number(tmp_path) >= 3)
     resume(tmp_path, "--set", "network.placement=[0,3,2,1]").expect(0)
-    assert_same(tmp_path / "whole", tmp_path / "out")
+    assert_same(whole, tmp_path / "out")
 
 
 @pytest.mark.parametrize(
