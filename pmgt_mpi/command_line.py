@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from pmgt_mpi.environment import launched, prepare
+from pmgt_mpi.terminal import write
 from pmgt_mpi.version import __version__
 
 DESCRIPTION = """\
@@ -135,7 +136,7 @@ class ListAction(argparse.Action):
             prepare()
             from pmgt_mpi.config.listing import listing
 
-            sys.stdout.write(listing())
+            write(listing())
         parser.exit()
 
 

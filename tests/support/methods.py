@@ -9,9 +9,10 @@ from __future__ import annotations
 from dataclasses import MISSING, fields, is_dataclass
 from typing import Any
 
+from pmgt_mpi.config.plan import Part
+
 from pmgt_mpi.algorithms import ALGORITHMS
 from pmgt_mpi.algorithms.traits import Cost, Traits
-from pmgt_mpi.config.plan import Part
 from pmgt_mpi.errors import UserError
 from pmgt_mpi.registry import import_object
 
