@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from dataclasses import is_dataclass
 from typing import Any, NamedTuple, get_type_hints
 
 from pydantic import ConfigDict, ValidationError, create_model
@@ -25,7 +26,13 @@ Fields = dict[str, Any]
 
 
 def option_fields(target: Callable[..., Any]) -> Fields:
-    """Keyword-only parameters of a class or function: name, annotation, default."""
+    """Options of a class or function: name, annotation, default.
+
+    They are the fields of a dataclass, else the keyword-only parameters.
+    """
+    kinds: set[Any] = {inspect.Parameter.KEYWORD_ONLY}
+    if is_dataclass(target):
+        kinds.add(inspect.Parameter.POSITIONAL_OR_KEYWORD)
     initialiser = target.__init__ if inspect.isclass(target) else target
     hints = get_type_hints(initialiser, include_extras=True)
     return {
@@ -34,7 +41,7 @@ def option_fields(target: Callable[..., Any]) -> Fields:
             ... if parameter.default is parameter.empty else parameter.default,
         )
         for name, parameter in inspect.signature(target).parameters.items()
-        if parameter.kind is parameter.KEYWORD_ONLY
+        if parameter.kind in kinds
     }
 
 

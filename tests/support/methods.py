@@ -9,8 +9,6 @@ from __future__ import annotations
 from dataclasses import MISSING, fields, is_dataclass
 from typing import Any
 
-from pmgt_mpi.config.plan import Part
-
 from pmgt_mpi.algorithms import ALGORITHMS
 from pmgt_mpi.algorithms.traits import Cost, Traits
 from pmgt_mpi.errors import UserError
@@ -53,10 +51,8 @@ def fits(name: str, agents: int) -> bool:
 
 def asked(name: str, **options: Any) -> Any:
     """Return what `solve` takes for a method with these options, and defaults."""
-    if name in ALGORITHMS:
-        return {"name": name, **options}
     given = {f.name: NUMBERS[f.name] for f in fields(METHODS[name]) if required(f)}
-    return Part(name, name, given | options)
+    return {"name": name, **given, **options}
 
 
 def check_only(addresses: list[str]) -> None:

@@ -19,7 +19,7 @@ from pmgt_mpi.config.schema import (
     RunSection,
     StopSection,
 )
-from tests.unit.config.configs import config_of
+from tests.unit.config.configs import complaint, config_of
 
 
 def test_defaults_of_the_smallest_config():
@@ -204,3 +204,25 @@ def test_code_of_the_users_own(tmp_path, monkeypatch):
     problem = config_of(True, problem={"kind": "my_parts:Mine"}).problem
     assert problem == ProblemSection(kind="my_parts:Mine", options={"depth": 3})
     assert problem.make(None, None).depth == 3
+
+
+@pytest.mark.parametrize("kw_only", [True, False])
+def test_every_field_of_a_dataclass_is_a_key(tmp_path, monkeypatch, kw_only):
+    (tmp_path / f"my_method_{kw_only}.py").write_text(
+        "from dataclasses import dataclass\n"
+        f"@dataclass(frozen=True, kw_only={kw_only})\n"
+        "class Mine:\n    step_size: float = 0.5\n    depth: int = 3\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    name = f"my_method_{kw_only}:Mine"
+    (section,) = config_of(True, algorithm=[{"name": name, "depth": 4}]).algorithm
+    assert (section.method.step_size, section.method.depth) == (0.5, 4)
+
+
+def test_an_algorithm_must_be_a_dataclass(tmp_path, monkeypatch):
+    (tmp_path / "my_class.py").write_text("class Mine:\n    pass\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    assert complaint(True, algorithm=[{"name": "my_class:Mine"}]) == (
+        "[[algorithm]] number 0 algorithm 'my_class:Mine' is no dataclass; expected a "
+        "frozen one with init, step and solution, whose fields are its parameters"
+    )
