@@ -13,7 +13,13 @@ from pmgt_mpi.checkpoints.store import complete
 from pmgt_mpi.config.compare import differences
 from pmgt_mpi.config.schema import Config
 from pmgt_mpi.errors import UserError
-from pmgt_mpi.output.folder import RunFolder, refuse_schema
+from pmgt_mpi.output.folder import (
+    RunFolder,
+    is_there,
+    names_in,
+    refuse_schema,
+    unreadable,
+)
 from pmgt_mpi.terminal import say
 
 AUTO = "auto"
@@ -52,9 +58,10 @@ def folder_of(resume: str | None, out: Path | None, name: str) -> Path | None:
     if resume != AUTO:
         return named_folder(resume)
     if out is not None:
-        return out if out.is_dir() else None
+        return out if _is_folder(out) else None
     pattern = re.compile(re.escape(name) + r"-\d{8}-\d{6}(-\d+)?")
-    found = [p for p in Path("runs").glob("*") if pattern.fullmatch(p.name)]
+    runs = Path("runs")
+    found = [runs / name for name in names_in(runs) if pattern.fullmatch(name)]
     unfinished = [path for path in found if not _is_finished(path)]
     return max(unfinished, key=lambda path: path.stat().st_mtime, default=None)
 
@@ -62,7 +69,7 @@ def folder_of(resume: str | None, out: Path | None, name: str) -> Path | None:
 def named_folder(name: str) -> Path:
     """Return the folder that --resume names."""
     path = Path(name)
-    if not path.is_dir():
+    if not _is_folder(path):
         raise UserError(
             f"--resume {path}: there is no such run folder; --resume auto starts a new "
             "run where there is none"
@@ -70,10 +77,17 @@ def named_folder(name: str) -> Path:
     return path
 
 
+def _is_folder(path: Path) -> bool:
+    try:
+        return path.is_dir()
+    except OSError as error:
+        raise unreadable(path, error) from None
+
+
 def config_in(folder: Path) -> Path:
     """Return the config that a run folder holds, in the user's words."""
     refuse_schema(folder)
-    if not (folder / "asked.toml").exists():
+    if not is_there(folder / "asked.toml"):
         raise UserError(
             f"--resume {folder}: it holds no asked.toml, so it is no run folder or "
             "its run was ended before it began; name the config with --config"
@@ -87,24 +101,25 @@ def open_earlier(path: Path, *, allow_plugins: bool) -> Earlier:
 
     refuse_schema(path)
     config = path / "config.toml"
-    if not config.exists():
+    begun = is_there(config)
+    if not begun:
         strange = sorted(
-            file.name
-            for file in path.iterdir()
-            if file.name not in UNTOUCHED and not file.name.endswith(".part")
+            name
+            for name in names_in(path)
+            if name not in UNTOUCHED and not name.endswith(".part")
         )
         if strange:
             raise UserError(
                 f"{path} is no run folder: it has no config.toml, but {strange[0]}; "
                 "choose another with --out"
             )
-    elif not (path / "metrics.jsonl").exists():
+    elif not is_there(path / "metrics.jsonl"):
         raise UserError(
             f"{path} is no run folder: it has a config.toml, but no metrics.jsonl; "
             "choose another with --out"
         )
     folder = RunFolder(path, reopen=True)
-    if not config.exists():
+    if not begun:
         return Earlier(folder, None, None)
     try:
         asked, resolved = (

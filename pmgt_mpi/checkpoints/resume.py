@@ -186,8 +186,9 @@ def newest(run: Path, folder: RunFolder | None, collective: Collective) -> Found
     what they tell. Nothing is changed on the disk.
     """
     candidates = None
-    if folder is not None:
-        candidates = [str(path) for path in complete(run)]
+    with collective.agreed():
+        if folder is not None:
+            candidates = [str(path) for path in complete(run)]
     damaged: dict[Path, str] = {}
     for name in collective.from_first(candidates):
         path, found, problem = Path(name), None, None

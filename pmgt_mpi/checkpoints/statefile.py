@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from pmgt_mpi.cache import replacing
 from pmgt_mpi.errors import UserError
+from pmgt_mpi.output.folder import unreadable
 
 Array = NDArray[Any]
 Numbers = dict[str, Any]
@@ -28,14 +29,6 @@ CHUNK = 1 << 20
 
 class DamagedError(Exception):
     """A file of a checkpoint that is missing, or is not what was written."""
-
-
-def unreadable(path: Path, error: OSError) -> UserError:
-    """Say that a file of a run cannot be read: it may well be whole."""
-    return UserError(
-        f"{path} cannot be read: {error.strerror}; let the user of this job read it, "
-        "or start a new run with another --out"
-    )
 
 
 class Seal(NamedTuple):

@@ -16,6 +16,7 @@ whoever is killed and whatever the disk does.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -25,28 +26,30 @@ from pmgt_mpi.checkpoints import statefile
 from pmgt_mpi.checkpoints.manifest import MANIFEST, Manifest, sync_folder
 from pmgt_mpi.checkpoints.statefile import Numbers, Seal
 from pmgt_mpi.mpi.collective import Collective
-from pmgt_mpi.output.folder import RunFolder, cannot_write
+from pmgt_mpi.output.folder import RunFolder, cannot_write, is_there, names_in
 from pmgt_mpi.output.results import Finished
 
 T = TypeVar("T")
 
 FOLDER = "checkpoint"
+NUMBER = re.compile("[0-9]+")
 KEPT = 2
 
 
 def numbered(run: Path) -> list[tuple[int, Path]]:
     """Return the checkpoints' folders of a run, the newest first, complete or not."""
+    folder = run / FOLDER
     found = [
-        (int(path.name), path)
-        for path in (run / FOLDER).glob("[0-9]*")
-        if path.name.isdigit()
+        (int(name), folder / name)
+        for name in names_in(folder)
+        if NUMBER.fullmatch(name)
     ]
     return sorted(found, reverse=True)
 
 
 def complete(run: Path) -> Iterator[Path]:
     """Return the folders of the complete checkpoints of a run, the newest first."""
-    return (path for _, path in numbered(run) if (path / MANIFEST).exists())
+    return (path for _, path in numbered(run) if is_there(path / MANIFEST))
 
 
 def agent_file(agent: int) -> str:

@@ -175,7 +175,7 @@ def refuse_schema(folder: Path) -> None:
         schema = json.loads((folder / "meta.json").read_text())["schema"]
     except (OSError, ValueError, LookupError, TypeError, RecursionError):
         # Before the first step there is no meta.json, and before 0.2 no asked.toml.
-        old = (folder / "config.toml").exists() and not (folder / "asked.toml").exists()
+        old = is_there(folder / "config.toml") and not is_there(folder / "asked.toml")
         schema = 1 if old else SCHEMA
     if schema != SCHEMA:
         raise UserError(
@@ -191,11 +191,51 @@ def refuse_links(folder: Path) -> None:
     Another user may write to a shared folder; what is cut off, replaced or removed here
     must lie here. The folder itself may be reached through a link.
     """
-    for parent, folders, files in os.walk(folder):
-        for name in (*folders, *files):
-            path = Path(parent) / name
-            if stat.S_IFMT(path.lstat().st_mode) not in (stat.S_IFREG, stat.S_IFDIR):
-                raise _no_plain_file(path)
+    try:
+        for parent, folders, files in os.walk(folder, onerror=_raise):
+            for name in (*folders, *files):
+                path = Path(parent) / name
+                kind = stat.S_IFMT(path.lstat().st_mode)
+                if kind not in (stat.S_IFREG, stat.S_IFDIR):
+                    raise _no_plain_file(path)
+    except OSError as error:
+        raise unreadable(Path(error.filename), error) from None
+
+
+def _raise(error: OSError) -> None:
+    raise error
+
+
+def names_in(folder: Path) -> list[str]:
+    """Names of what a folder holds; of one that is not there, none.
+
+    A glob says of one that may not be read that it is empty.
+    """
+    try:
+        return [path.name for path in folder.iterdir()]
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        raise unreadable(folder, error) from None
+
+
+def is_there(path: Path) -> bool:
+    """Whether a name is there; what may not be looked at is refused, not missing."""
+    try:
+        path.lstat()
+    except FileNotFoundError:
+        return False
+    except OSError as error:
+        raise unreadable(path, error) from None
+    return True
+
+
+def unreadable(path: Path, error: OSError) -> UserError:
+    """Say that a file or folder of a run cannot be read: it may well be whole."""
+    return UserError(
+        f"{path} cannot be read: {error.strerror}; let the user of this job read it, "
+        "or start a new run with another --out"
+    )
 
 
 def _no_plain_file(path: Path) -> UserError:

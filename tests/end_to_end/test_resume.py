@@ -116,6 +116,20 @@ def a_state_that_cannot_be_read(out):
     return "agent-3.state cannot be read: Is a directory; let the user of this job"
 
 
+def checkpoints_that_cannot_be_listed(out):
+    """A file where the folder should be: root may list everything."""
+    shutil.rmtree(out / "checkpoint")
+    (out / "checkpoint").touch()
+    return "checkpoint cannot be read: Not a directory; let the user of this job"
+
+
+def a_checkpoint_that_cannot_be_looked_into(out):
+    for path in (out / "checkpoint").glob("[0-9]*"):
+        shutil.rmtree(path)
+        path.touch()
+    return "manifest.json cannot be read: Not a directory; let the user of this job"
+
+
 def other_metrics(out):
     text = (out / "metrics.jsonl").read_text()
     (out / "metrics.jsonl").write_text(text.replace("0", "1", 1))
@@ -190,6 +204,8 @@ def sealed(content):
     "harm",
     [
         a_state_that_cannot_be_read,
+        checkpoints_that_cannot_be_listed,
+        a_checkpoint_that_cannot_be_looked_into,
         other_metrics,
         another_layout,
         manifests_without_keys,
