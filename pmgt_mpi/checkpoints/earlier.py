@@ -246,29 +246,45 @@ def is_extended(before: Config, now: Config, number: int, run: Done) -> bool:
 
 def _results(earlier: Earlier, now: Config) -> list[Done] | None:
     """How far each algorithm of a run came, if it came to its end."""
-    summary = _summary(earlier.folder.path)
-    try:
-        done = [
-            Done(one["algorithm"], one["status"], one["step"], one["seconds"])
-            for one in summary or []
-        ]
-    except (LookupError, TypeError):
-        return None
+    done = _summary(earlier.folder.path) or []
     ended = len(done) == len(now.algorithm)
     return done if ended and all(d.status != "interrupted" for d in done) else None
 
 
-def _summary(path: Path) -> list[dict[str, Any]] | None:
-    """What a run has left as its results, if it came so far."""
+def _summary(path: Path) -> list[Done] | None:
+    """How far the algorithms came of a run that has left its results.
+
+    A summary that says nothing is no sign that the run has not ended.
+    """
+    file = path / "summary.json"
     try:
-        summary = json.loads((path / "summary.json").read_text())
-    except (OSError, ValueError, RecursionError):
+        done = [_done(one) for one in json.loads(file.read_bytes())]
+        if not done:
+            raise ValueError
+    except FileNotFoundError:
         return None
-    return summary if isinstance(summary, list) else None
+    except OSError as error:
+        raise unreadable(file, error) from None
+    except (ValueError, LookupError, TypeError, RecursionError):
+        raise UserError(
+            f"{file} is not what a run has written, so that nobody knows whether the "
+            "run in its folder has ended; put the original back, or start a new run "
+            "with another --out"
+        ) from None
+    return done
+
+
+def _done(told: Any) -> Done:
+    """What summary.json tells of one algorithm."""
+    steps, seconds = told["step"], told["seconds"]
+    if not isinstance(steps, int) or not isinstance(seconds, int | float):
+        raise TypeError
+    return Done(told["algorithm"], told["status"], steps, seconds)
 
 
 def _is_finished(path: Path) -> bool:
     try:
-        return all(one["status"] != "interrupted" for one in _summary(path) or [{}])
-    except (LookupError, TypeError):
+        done = _summary(path)
+    except UserError:  # which is told if that is the run to be taken up
         return False
+    return done is not None and all(run.status != "interrupted" for run in done)

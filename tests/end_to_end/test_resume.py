@@ -251,6 +251,26 @@ def test_a_finished_run_without_a_checkpoint_is_not_begun_again(tmp_path):
     assert contents(tmp_path / "out") == before
 
 
+@pytest.mark.parametrize(
+    ("harm", "told"),
+    [
+        (lambda file: file.write_text(file.read_text()[:-9]), "is not what a run has"),
+        (lambda file: file.write_text('[{"algorithm": "nids"}]'), "is not what a run"),
+        (lambda file: (file.unlink(), file.mkdir()), "cannot be read: Is a directory"),
+    ],
+)
+def test_a_finished_run_whose_summary_is_damaged_is_not_begun_again(
+    tmp_path, harm, told
+):
+    sets = ("checkpoint.minutes=0", "stop.steps=3")
+    run_config(tmp_path, set=sets, ranks=2).expect(0)
+    harm(tmp_path / "out" / "summary.json")
+    before = contents(tmp_path / "out")
+    again = run_config(tmp_path, set=sets, ranks=2, more=("--resume", "auto"))
+    assert complaint(again).startswith(f"out/summary.json {told}")
+    assert contents(tmp_path / "out") == before
+
+
 def test_a_run_that_has_ended_goes_on_with_a_longer_budget(tmp_path):
     (tmp_path / "long").mkdir()
     run_config(tmp_path, ranks=2).expect(0)
