@@ -15,6 +15,7 @@ class StepCost:
     """Of one agent, in one step."""
 
     gradients: float
+    paper: float
     rounds: float
     vectors: int
 
@@ -39,7 +40,7 @@ def step_cost(method: Algorithm, n: int, *, T: int | None = None) -> StepCost:
         "Λ": max(0, letters.get("S", 0) - 1) * (own.get("activation") or 0.0),
     }
     period = letters.get("q") or 1
-    totals = {"gradients": 0.0, "rounds": 0.0}
+    totals = {"gradients": 0.0, "paper": 0.0, "rounds": 0.0}
     for k, C in product(range(1, period + 1), (0, 1)):
         weight = (chance if C else 1 - chance) / period
         for name in totals:

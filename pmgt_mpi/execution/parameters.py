@@ -8,15 +8,13 @@ from typing import Any, Literal
 
 from pmgt_mpi.algorithms.base import Algorithm, Setting
 from pmgt_mpi.algorithms.costs import step_cost
-from pmgt_mpi.config.schema import AlgorithmSection, Config
+from pmgt_mpi.config.schema import AlgorithmSection, Config, StopSection
 from pmgt_mpi.execution.requirements import refuse_idle, refuse_unmet
 from pmgt_mpi.execution.setup import Setup
 from pmgt_mpi.gossip.polynomials import contraction, rounds_for
 
 SHARE = 0.1
 """Of what steps read of the rows, for records where the cadence is automatic."""
-
-GRADIENT_READS, RECORD_READS = 2, 3
 
 
 def resolve(
@@ -36,7 +34,7 @@ def resolve(
                 method = resolved_method(config, section, setup)
                 every = section.evaluate_every
                 if config.every(section) == "auto":
-                    every = cadence(setup, method)
+                    every = cadence(setup, config.stop, method)
                 numbers.append((asdict(method), every))
     numbers = collective.from_first(numbers)
     return replace(
@@ -75,14 +73,25 @@ def setting_of(setup: Setup, config: Config, section: AlgorithmSection) -> Setti
     )
 
 
-def cadence(setup: Setup, method: Algorithm) -> int:
+def cadence(setup: Setup, stop: StopSection, method: Algorithm) -> int:
     """Steps between records that read the rows at most a tenth as often as steps do.
 
-    A component gradient reads its row twice, for ⟨a, x⟩ and for the sum. A record reads
-    all rows once for F, and twice more for F − F* or for the gradient mapping. A method
-    that does not tell its cost is evaluated at every step.
+    A component gradient reads its row twice, for ⟨a, x⟩ and for the sum; the difference
+    of two reads it three times, as there is one sum: in all as often as both ways to
+    count gradients together. A method that does not tell its cost is evaluated at every
+    step.
     """
     if not hasattr(method, "traits"):
         return 1
-    gradients = step_cost(method, setup.n).gradients
-    return ceil(setup.n * RECORD_READS / (SHARE * gradients * GRADIENT_READS))
+    cost = step_cost(method, setup.n)
+    reads = setup.n * record_reads(setup, stop)
+    return ceil(reads / (SHARE * (cost.gradients + cost.paper)))
+
+
+def record_reads(setup: Setup, stop: StopSection) -> int:
+    """How often a record reads all rows: for F, F − F* and the gradient mapping."""
+    excess = 0
+    if setup.reference is not None:
+        excess = 2 if hasattr(setup.measured, "bregman") else 1
+    mapping = 0 if stop.gradient_mapping is None else 2
+    return 1 + excess + mapping

@@ -12,6 +12,7 @@ import pmgt_mpi
 from pmgt_mpi.algorithms import ALGORITHMS
 from pmgt_mpi.errors import UserError
 from pmgt_mpi.mpi.collective import AgreedError
+from pmgt_mpi.problems.logistic import Logistic
 from tests.support.methods import fits
 
 N, D = 203, 6
@@ -208,6 +209,62 @@ def test_an_automatic_cadence_reads_a_tenth_of_the_rows_at_most(comm, together):
     with together:
         # A step reads all rows twice, a record three times: 3 / (0.1 · 2) = 15.
         assert steps == [0, 15, 30, 40]
+
+
+class Counted:
+    """Rows that count how many of them every product reads."""
+
+    def __init__(self, rows, number, tally):
+        self.rows, self.number, self.tally = rows, number, tally
+
+    def dot(self, x):
+        self.tally["read"] += self.number
+        return self.rows.dot(x)
+
+    def tdot(self, s):
+        self.tally["read"] += self.number
+        return self.rows.tdot(s)
+
+    def gather(self, rows):
+        return Counted(self.rows.gather(rows), rows.size, self.tally)
+
+    def __getattr__(self, name):
+        return getattr(self.rows, name)
+
+
+@pytest.mark.parametrize(
+    ("mapping", "reference"), [(None, True), (1e-300, True), (1e-300, False)]
+)
+@pytest.mark.parametrize(("name", "steps"), [("nids", 60), ("gt-sarah", 240)])
+def test_records_at_an_automatic_cadence_read_a_tenth_of_the_rows(
+    comm, together, name, steps, mapping, reference
+):
+    A, y = own_rows(comm)
+    tally = {"read": 0}
+
+    class Counting(Logistic):
+        def __init__(self, shard, collective):
+            super().__init__(shard, collective, l2=0.05)
+            self.A = Counted(self.A, shard.rows, tally)
+
+    def solve(steps, every):
+        tally["read"] = 0
+        result = pmgt_mpi.solve(
+            Counting, A, np.sign(y), algorithm=name, steps=steps, evaluate_every=every,
+            reference=reference, gradient_mapping=mapping, engine="python", comm=comm,
+        )  # fmt: skip
+        return tally["read"], result
+
+    looked_at, result = solve(steps, "auto")
+    cadence = result.trace[1]["step"]
+    assert cadence < steps
+    plain, _ = solve(steps, 0)
+    a_record = (looked_at - plain) / (len(result.trace) - 2)
+    further = 2 * result.parameters.get("period", 1)
+    a_step = (solve(steps + further, 0)[0] - plain) / further
+    share = a_record / (cadence * a_step)
+    with together:
+        assert 0.09 < share < 0.101  # n is that of the largest shard
 
 
 @pytest.mark.parametrize("key", ["relative_suboptimality", "stop_epsilon"])
