@@ -35,6 +35,14 @@ S = TypeVar("S")
 LONGEST_NAME = 200
 """Bytes of a run's name: file systems take 255, and the date comes behind it."""
 
+OWN = {
+    "stop.steps": "steps",
+    "evaluate.every": "evaluate_every",
+    "mixing.method": "mixing",
+    "mixing.rounds": "mix_rounds",
+}
+"""The key of an algorithm that stands in place of one that all share."""
+
 SECTIONS = [part.name for part in fields(Config) if part.name != "folder"]
 
 
@@ -96,7 +104,37 @@ def read_config(
     values = read_toml(path)
     override(values, assignments or [])
     folder = str(path.resolve().parent)
-    return check_config(values, str(path), folder, allow_plugins=allow_plugins)
+    config = check_config(values, str(path), folder, allow_plugins=allow_plugins)
+    for assignment in assignments or []:
+        _refuse_idle(assignment, config, str(path))
+    return config
+
+
+def _refuse_idle(assignment: str, config: Config, origin: str) -> None:
+    """Refuse to set what all share where every algorithm has its own.
+
+    So it is with what was "auto" in a config.toml that a run has written.
+    """
+    key = assignment.partition("=")[0].strip()
+    own = OWN.get(key)
+    if own is None:
+        return
+    taken = [_own_value(section, own) for section in config.algorithm]
+    if all(value is None for value in taken) or "section" in taken:
+        return
+    if own != "mix_rounds" and None in taken:
+        return
+    raise UserError(
+        f"{origin}: --set {assignment} would change nothing, as every algorithm that "
+        f"takes {key} has its own {own} here; set algorithm.NUMBER.{own}, or take the "
+        "config from which the run was started (asked.toml in its folder)"
+    )
+
+
+def _own_value(section: AlgorithmSection, key: str) -> Any:
+    if key == "mix_rounds":
+        return getattr(section.method, key, None)  # one without a mix has none
+    return getattr(section, key)
 
 
 def check_config(

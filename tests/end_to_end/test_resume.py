@@ -15,6 +15,8 @@ import numpy as np
 import pytest
 
 from pmgt_mpi.checkpoints.manifest import Manifest
+from pmgt_mpi.config.read import read_config
+from pmgt_mpi.errors import UserError
 from tests.launcher import mpirun, start_mpirun
 from tests.support.resuming import (
     LONG,
@@ -416,6 +418,11 @@ def test_an_automatic_cadence_is_a_number_that_goes_on(tmp_path):
     sets = ("evaluate.every=auto", "algorithm.3.evaluate_every=2")
     run_config(tmp_path, ranks=2, set=sets).expect(0)
     config = tomllib.loads((tmp_path / "out" / "config.toml").read_text())
+    for key in ("mixing.rounds", "evaluate.every"):
+        with pytest.raises(UserError, match=f"--set {key}=3 would change nothing"):
+            read_config(tmp_path / "out" / "config.toml", [f"{key}=3"])
+        asked = read_config(tmp_path / "out" / "asked.toml", [f"{key}=3"])
+        assert 3 in (asked.mixing.rounds, asked.every(asked.algorithm[0]))
     told = [one["evaluate_every"] for one in config["algorithm"]]
     # PG-EXTRA reads all rows twice a step, a record three times: 3 / (0.1 · 2).
     assert told[2:] == [15, 2]

@@ -240,6 +240,51 @@ def test_what_a_user_sets_wins_in_a_written_config():
     assert told == [(5, 2, "fastmix"), (7, 2, "plain")]
 
 
+@pytest.mark.parametrize(
+    ("key", "own", "value"),
+    [
+        ("stop.steps", "steps", 7),
+        ("evaluate.every", "evaluate_every", 7),
+        ("mixing.method", "mixing", "plain"),
+        ("mixing.rounds", "mix_rounds", 7),
+    ],
+)
+def test_what_a_user_sets_is_refused_where_every_algorithm_has_its_own(
+    tmp_path, key, own, value
+):
+    path = tmp_path / "c.toml"
+
+    def read(*own_values):
+        sections = [
+            {"name": "pmgt-katyushax", "label": str(k), **({own: v} if v else {})}
+            for k, v in enumerate(own_values)
+        ]
+        path.write_text(tomli_w.dumps(config(algorithm=sections)))
+        assignment = f"{key}={'fastmix' if own == 'mixing' else 3}"
+        return read_config(path, [assignment])
+
+    assert len(read(None, value).algorithm) == 2
+    assert len(read(None, None).algorithm) == 2
+    with pytest.raises(UserError) as error:
+        read(value, value)
+    assert str(error.value) == (
+        f"{path}: --set {key}={'fastmix' if own == 'mixing' else 3} would change "
+        f"nothing, as every algorithm that takes {key} has its own {own} here; set "
+        f"algorithm.NUMBER.{own}, or take the config from which the run was started "
+        "(asked.toml in its folder)"
+    )
+
+
+def test_methods_without_a_mix_take_no_part_in_that(tmp_path):
+    path = tmp_path / "c.toml"
+    sections = [{"name": "nids"}, {"name": "pmgt-svrg", "mix_rounds": 4}]
+    path.write_text(tomli_w.dumps(config(algorithm=sections)))
+    with pytest.raises(UserError, match="every algorithm that takes"):
+        read_config(path, ["mixing.rounds=3"])
+    path.write_text(tomli_w.dumps(config()))
+    assert read_config(path, ["mixing.rounds=3"]).mixing.rounds == 3
+
+
 def test_the_sections_that_all_share_do_not_come_from_the_first_algorithm():
     written = config_of(algorithm=[{"name": "nids", "steps": 7}, {"name": "pg-extra"}])
     again = check_config(toml_values(written), "c.toml", "/folder")
