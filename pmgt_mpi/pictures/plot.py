@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
+from pmgt_mpi.cache import replacing
 from pmgt_mpi.output.reading import Record, read_records
 from pmgt_mpi.pictures.curves import Curve, looks, measure_of
 from pmgt_mpi.pictures.labels import legend_below
@@ -37,5 +39,8 @@ def plot_run(folder: Path) -> Path:
         figure.align_xlabels()
         legend_below(figure)
         path = folder / "convergence.png"
-        figure.savefig(path, dpi=150)
+        content = io.BytesIO()
+        figure.savefig(content, format="png", dpi=150)
+    with replacing(path) as temporary:  # also where the name is a link elsewhere
+        temporary.write_bytes(content.getvalue())
     return path

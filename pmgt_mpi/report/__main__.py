@@ -10,7 +10,7 @@ from pmgt_mpi.output.runs import read_run
 from pmgt_mpi.pictures.curves import curves_of
 from pmgt_mpi.report.formats import FORMATS
 from pmgt_mpi.report.targets import require_reached
-from pmgt_mpi.report.write import different, follow, write_report
+from pmgt_mpi.report.write import different, follow, not_a_link, write_report
 from pmgt_mpi.terminal import command, complain, say, write
 from pmgt_mpi.version import __version__
 
@@ -80,7 +80,7 @@ def main(arguments: list[str] | None = None) -> int:
             write(FORMATS[options.format](rows))
             return 0
         single = folders[0] / "report" if len(folders) == 1 else Path("report")
-        out = options.out or single
+        out = options.out or not_a_link(single)
         if options.follow:
             follow(folders, out, options.every)
         else:

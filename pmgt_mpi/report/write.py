@@ -90,6 +90,16 @@ def _length(run: Run) -> tuple[int, bool]:
     return sum(map(len, run.traces.values())), run.ended
 
 
+def not_a_link(folder: Path) -> Path:
+    """Refuse the usual folder of a report where it leads elsewhere; give it back."""
+    if folder.is_symlink():
+        raise UserError(
+            f"{folder} is a link, and the report would overwrite files where it leads; "
+            "remove it, or choose a folder with --out"
+        )
+    return folder
+
+
 def different(folders: Sequence[Path]) -> list[Path]:
     """Refuse a folder that is given twice, by whatever path."""
     seen: dict[Path, Path] = {}

@@ -44,6 +44,18 @@ def draw(tmp_path, monkeypatch):
     return drawn
 
 
+def test_a_link_in_the_place_of_the_picture_is_replaced(draw, tmp_path):
+    other = tmp_path / "other.png"
+    other.write_text("kept")
+    (tmp_path / "convergence.png").symlink_to(other)
+    draw(trace("one", [1.0, 0.1]))
+    assert other.read_text() == "kept"
+    assert not (tmp_path / "convergence.png").is_symlink()
+    assert {p.name for p in tmp_path.iterdir()} == {
+        "convergence.png", "metrics.jsonl", "other.png"
+    }  # fmt: skip
+
+
 def trace(label, values, *, first=0, objective=None):
     """Records whose costs grow evenly; the first may have cost nothing yet."""
     return [
