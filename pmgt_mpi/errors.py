@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 
 class UserError(Exception):
     """Wrong input. Told once, by rank 0, without a traceback; exit code 2.
@@ -20,3 +23,14 @@ class DiskError(UserError):
     """
 
     exit_code = 1
+
+
+def shortened(
+    value: object, length: int = 60, written: Callable[[Any], str] = str
+) -> str:
+    """Return what a file or a config has as a message can hold it."""
+    try:
+        text = written(value)
+    except ValueError:  # Python writes out no more than 4300 digits
+        text = "a number of thousands of digits"
+    return text if len(text) <= length else f"{text[: length - 1]}…"

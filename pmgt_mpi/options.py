@@ -7,6 +7,7 @@ annotations cost nothing.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from math import inf
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -38,6 +39,11 @@ Count = Annotated[int, Within(ge=1, le=2**53)]
 Rounds = Annotated[int, Within(ge=1, le=1_000_000)]
 """Of one mix: its weights are made at once, and far fewer contract to rounding."""
 
+LARGEST = 2**63 - 1
+"""Of the integers of TOML, of numpy and of what is written to a run folder."""
+
+Seed = Annotated[int, Within(ge=0, le=LARGEST)]
+
 AUTO: Any = "auto"
 """A practical default, made a number when the problem and the network are known."""
 
@@ -68,3 +74,20 @@ else:
     BatchSize = Count | Literal["sqrt"]
     MixRounds = Rounds | Literal["auto", "theory", "section"]
     AutoMixRounds = Rounds | Literal["auto", "section"]
+
+
+def has_large(value: object) -> bool:
+    """Whether a value is, or holds, an integer of more than 64 bits.
+
+    Python reads any: in base 16 also one that it cannot write in base 10.
+    """
+    parts = [value]
+    while parts:
+        part = parts.pop()
+        if isinstance(part, Mapping):
+            parts += part.values()
+        elif isinstance(part, list | tuple):
+            parts += part
+        elif isinstance(part, int) and not -LARGEST - 1 <= part <= LARGEST:
+            return True
+    return False

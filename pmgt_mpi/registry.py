@@ -11,7 +11,7 @@ import inspect
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeGuard
 
-from pmgt_mpi.errors import UserError
+from pmgt_mpi.errors import UserError, shortened
 
 
 def nearest(word: str, valid: list[str]) -> str:
@@ -87,10 +87,12 @@ class Registry(Mapping[str, str]):
             if allow_plugins:
                 return name
             raise UserError(
-                f"{self.kind} '{name}' is code of your own, and a config executes "
-                "none unless you say so; add --allow-plugins if you trust it"
+                f"{self.kind} '{shortened(name)}' is code of your own, and a config "
+                "executes none unless you say so; add --allow-plugins if you trust it"
             )
-        raise UserError(f"unknown {self.kind} '{name}'; {nearest(name, list(self))}")
+        raise UserError(
+            f"unknown {self.kind} '{shortened(name)}'; {nearest(name, list(self))}"
+        )
 
     def load(self, name: str) -> Callable[..., Any]:
         """Import what a name stands for, or a ``module:Class`` that was allowed."""

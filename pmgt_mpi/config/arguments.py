@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from pmgt_mpi.config.checking import check, check_names, keys_of
+from pmgt_mpi.config.checking import check, check_names, keys_of, refuse_large
 from pmgt_mpi.config.read import algorithm_section, named_section, network_section
 from pmgt_mpi.config.schema import (
     AlgorithmSection,
@@ -59,6 +59,10 @@ def config_of_arguments(named: Mapping[str, Any], others: Mapping[str, Any]) -> 
     """
     fields = {name: keys_of(section)[key] for name, (section, key) in KEYS.items()}
     values = {name: _plain(value) for name, value in others.items()}
+    refuse_large(values, "solve:")
+    for name, value in named.items():
+        if isinstance(value, Mapping):
+            refuse_large(value, f"solve: {name}:")
     checked = check(fields, values, "solve:")
     check_names(fields, checked, "solve:")
 

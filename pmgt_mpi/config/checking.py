@@ -9,14 +9,15 @@ and what was expected.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import is_dataclass
 from typing import Any, NamedTuple, get_type_hints
 
 from pydantic import ConfigDict, ValidationError, create_model
 
 from pmgt_mpi.config.schema import OF_NAMED
-from pmgt_mpi.errors import UserError
+from pmgt_mpi.errors import UserError, shortened
+from pmgt_mpi.options import LARGEST, has_large
 from pmgt_mpi.registry import Registry, import_object, nearest
 
 STRICT = ConfigDict(extra="forbid", strict=True)
@@ -73,13 +74,28 @@ def check(fields: Fields, values: object, where: str) -> dict[str, Any]:
         File and section, for the message.
     """
     if not isinstance(values, dict):
-        raise UserError(f"{where} must be a section with keys, not {values!r}")
+        raise UserError(f"{where} must be a section with keys, not {shown(values)}")
     model = create_model("section", __config__=STRICT, **fields)
     try:
         checked = model.model_validate(values)
     except ValidationError as error:
         raise UserError(f"{where} {_sentence(error, list(fields))}") from None
     return {name: getattr(checked, name) for name in fields}
+
+
+def shown(value: object) -> str:
+    """Write a value out as a message can hold it."""
+    return shortened(value, 200, repr)
+
+
+def refuse_large(values: Mapping[str, Any], where: str) -> None:
+    """Refuse an integer of more than 64 bits, which no key can use."""
+    for key, value in values.items():
+        if has_large(value):
+            raise UserError(
+                f"{where} {key} holds an integer of more than 64 bits; expected "
+                f"numbers up to {LARGEST} in size"
+            )
 
 
 def check_names(fields: Fields, checked: dict[str, Any], where: str) -> None:
@@ -133,10 +149,10 @@ def check_named(
     registry = registry_of(fields[key][0])
     assert registry is not None
     if not isinstance(values, dict):
-        raise UserError(f"{where} must be a section with keys, not {values!r}")
+        raise UserError(f"{where} must be a section with keys, not {shown(values)}")
     name = values.get(key)
     if not isinstance(name, str):
-        found = "is missing" if name is None else f"= {name!r} is not a name"
+        found = "is missing" if name is None else f"= {shown(name)} is not a name"
         raise UserError(f"{where} {key} {found}; valid: {', '.join(registry)}")
     try:
         address = registry.address(name, allow_plugins=allow_plugins)
@@ -175,7 +191,7 @@ def _sentence(error: ValidationError, valid: list[str]) -> str:
             .replace("less than inf", "a finite number")
             for c in about_key
         )
-        text = f"{key} = {first['input']!r}: expected {' or '.join(wanted)}"
+        text = f"{key} = {shown(first['input'])}: expected {' or '.join(wanted)}"
     keys = dict.fromkeys(str(c["loc"][0]) for c in complaints if c["loc"])
     others = [other for other in keys if other != key]
     return text + (f" (wrong too: {', '.join(others)})" if others else "")

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from pmgt_mpi.algorithms import ALGORITHMS
-from pmgt_mpi.config.checking import check_named, check_section
+from pmgt_mpi.config.checking import check_named, check_section, refuse_large
 from pmgt_mpi.config.schema import (
     NEEDS_REFERENCE,
     AlgorithmSection,
@@ -26,7 +26,7 @@ from pmgt_mpi.config.schema import (
     StopSection,
 )
 from pmgt_mpi.data.files import own_path
-from pmgt_mpi.errors import UserError
+from pmgt_mpi.errors import UserError, shortened
 from pmgt_mpi.optimum.general_convex import accuracy_of
 from pmgt_mpi.registry import nearest
 
@@ -63,11 +63,12 @@ def read_toml(path: Path) -> dict[str, Any]:
 def override(values: dict[str, Any], assignments: list[str]) -> None:
     """Apply ``--set section.key=value`` and ``--set algorithm.0.key=value``."""
     for assignment in assignments:
+        told = shortened(assignment, 200)
         path, equals, text = assignment.partition("=")
         section, dot, key = path.strip().partition(".")
         if not equals or not dot:
             raise UserError(
-                f"--set {assignment}: expected section.key=value, such as stop.steps=10"
+                f"--set {told}: expected section.key=value, such as stop.steps=10"
             )
         try:
             value = tomllib.loads(f"value = {text}")["value"]
@@ -78,12 +79,12 @@ def override(values: dict[str, Any], assignments: list[str]) -> None:
             index, _, key = key.partition(".")
             if not key or index not in map(str, range(len(target))):
                 raise UserError(
-                    f"--set {assignment}: expected {section}.NUMBER.key=value with a "
+                    f"--set {told}: expected {section}.NUMBER.key=value with a "
                     f"number from 0 to {len(target) - 1}"
                 )
             target = target[int(index)]
         if not isinstance(target, dict):
-            raise UserError(f"--set {assignment}: '{section}' is not a section")
+            raise UserError(f"--set {told}: '{section}' is not a section")
         target[key] = value
 
 
@@ -125,9 +126,10 @@ def _refuse_idle(assignment: str, config: Config, origin: str) -> None:
     if own != "mix_rounds" and None in taken:
         return
     raise UserError(
-        f"{origin}: --set {assignment} would change nothing, as every algorithm that "
-        f"takes {key} has its own {own} here; set algorithm.NUMBER.{own}, or take the "
-        "config from which the run was started (asked.toml in its folder)"
+        f"{origin}: --set {shortened(assignment)} would change nothing, as every "
+        f"algorithm that takes {key} has its own {own} here; set "
+        f"algorithm.NUMBER.{own}, or take the config from which the run was started "
+        "(asked.toml in its folder)"
     )
 
 
@@ -146,6 +148,8 @@ def check_config(
             raise UserError(
                 f"{origin}: unknown section [{section}]; {nearest(section, SECTIONS)}"
             )
+
+    _refuse_large(values, origin)
 
     def where(section: str) -> str:
         return f"{origin}: [{section}]"
@@ -179,6 +183,18 @@ def check_config(
     return config
 
 
+def _refuse_large(values: dict[str, Any], origin: str) -> None:
+    """Refuse an integer of more than 64 bits in any section."""
+    for name, part in values.items():
+        if isinstance(part, list):
+            for number, one in enumerate(part):
+                keys = one if isinstance(one, dict) else {name: one}
+                refuse_large(keys, f"{origin}: [[{name}]] number {number}")
+        else:
+            keys = part if isinstance(part, dict) else {name: part}
+            refuse_large(keys, f"{origin}: [{name}]")
+
+
 def _check_reference(config: Config, origin: str) -> None:
     """Refuse what needs a minimiser that nobody is to look for."""
     if config.evaluate.reference:
@@ -200,9 +216,10 @@ def _check_reference(config: Config, origin: str) -> None:
 def _check_printable(key: str, text: str, where: str) -> None:
     """Refuse text that would not be seen as it is in a terminal, table or picture."""
     if not text.isprintable() or not text.strip():
+        told = shortened(text, 200, ascii)
         raise UserError(
-            f"{where} {key} = {text!a}: expected text that can be printed, in one "
-            "line and without control characters"
+            f"{where} {key} = {told}: expected text that can be printed, in one line "
+            "and without control characters"
         )
 
 
@@ -210,8 +227,9 @@ def _check_run_name(name: str, where: str) -> None:
     """Refuse a name that is not that of one folder below ``runs``."""
     _check_printable("name", name, where)
     if "/" in name or name.startswith(".") or len(name.encode()) > LONGEST_NAME:
+        told = shortened(name, LONGEST_NAME + 60)
         raise UserError(
-            f"{where} name = '{name}' names the folder of the run below runs: expected "
+            f"{where} name = '{told}' names the folder of the run below runs: expected "
             f"no '/', no '.' at its start, and at most {LONGEST_NAME} bytes; a folder "
             "elsewhere is chosen with --out"
         )
@@ -284,10 +302,11 @@ def _algorithms(
         section = algorithm_section(values, where, allow_plugins=allow_plugins)
         _check_printable("label", section.label, where)
         if section.label == "reference" or re.search(r"/|\.npy$", section.label):
+            told = shortened(section.label)
             raise UserError(
-                f"{where} label = '{section.label}': solution.npz uses 'reference' and "
-                "names with a '/' for other arrays, and takes '.npy' off a name; "
-                "choose another label"
+                f"{where} label = '{told}': solution.npz uses 'reference' and names "
+                "with a '/' for other arrays, and takes '.npy' off a name; choose "
+                "another label"
             )
         checked.append(section)
     label, count = Counter(one.label for one in checked).most_common(1)[0]

@@ -16,11 +16,9 @@ from pmgt_mpi.algorithms import ALGORITHMS
 from pmgt_mpi.data import PARTITIONS, SCALINGS, SOURCES
 from pmgt_mpi.gossip import EXCHANGES, MIXINGS
 from pmgt_mpi.graphs import TOPOLOGIES, WEIGHTS
-from pmgt_mpi.options import Count, NonNegative, Positive, Rounds, Within
+from pmgt_mpi.options import Count, NonNegative, Positive, Rounds, Seed, Within
 from pmgt_mpi.problems import PROBLEMS
 from pmgt_mpi.regularizers import REGULARIZERS
-
-Seed = Annotated[int, Within(ge=0)]
 
 Cadence = Annotated[int, Within(ge=0)] | Literal["auto"]
 """Steps between evaluations; 0 is only at the start and the end."""

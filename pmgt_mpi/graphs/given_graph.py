@@ -9,9 +9,9 @@ from xml.parsers import expat
 
 import networkx as nx
 
-from pmgt_mpi.errors import UserError
+from pmgt_mpi.errors import UserError, shortened
 from pmgt_mpi.graphs.spectrum import Matrix
-from pmgt_mpi.graphs.textfile import shortened, text_lines, unreadable
+from pmgt_mpi.graphs.textfile import text_lines, unreadable
 
 NAMESPACE = "http://graphml.graphdrawing.org/xmlns"
 """Later versions append something to it."""

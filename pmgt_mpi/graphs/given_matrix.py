@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from pmgt_mpi.errors import UserError
+from pmgt_mpi.errors import UserError, shortened
 from pmgt_mpi.graphs.arrayfile import Archive, mapped
 from pmgt_mpi.graphs.spectrum import Extremes, Matrix, extremes
-from pmgt_mpi.graphs.textfile import shortened, text_lines, unreadable
+from pmgt_mpi.graphs.textfile import text_lines, unreadable
 from pmgt_mpi.graphs.topologies import Graph
 
 WRITERS = {".npy": "numpy.save", ".npz": "scipy.sparse.save_npz"}

@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pmgt_mpi.errors import UserError
+from pmgt_mpi.errors import UserError, shortened
 from pmgt_mpi.graphs.network import Network
-from pmgt_mpi.graphs.textfile import shortened
 from pmgt_mpi.graphs.topologies import sides
 
 if TYPE_CHECKING:

@@ -33,12 +33,3 @@ def unreadable(path: Path, error: OSError) -> UserError:
     """Say that the file cannot be read, and why."""
     reason = error.strerror or error
     return UserError(f"{path}: cannot be read: {reason}; check the path in [network]")
-
-
-def shortened(value: object, length: int = 60) -> str:
-    """Return what a file or a config has as a message can hold it."""
-    try:
-        text = str(value)
-    except ValueError:  # Python writes out no more than 4300 digits
-        text = "a number of thousands of digits"
-    return text if len(text) <= length else f"{text[: length - 1]}…"

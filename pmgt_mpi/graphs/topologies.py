@@ -15,8 +15,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from pmgt_mpi.errors import UserError
-from pmgt_mpi.graphs.textfile import shortened
+from pmgt_mpi.errors import UserError, shortened
 from pmgt_mpi.options import Count, Probability
 
 Graph = Mapping[int, Collection[int]]

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from pmgt_mpi.errors import UserError
+from pmgt_mpi.options import has_large
 from pmgt_mpi.output.folder import refuse_schema
 from pmgt_mpi.output.reading import (
     Record,
@@ -140,6 +141,8 @@ def read_run(path: Path) -> Run:
     except (ValueError, RecursionError) as error:  # not only of TOML: a number's length
         raise broken(path / "config.toml", str(error)) from None
     check_shape(path / "config.toml", config, CONFIG)
+    if has_large(config):
+        raise broken(path / "config.toml", "it holds an integer of more than 64 bits")
     for label, told in (summary or {}).items():
         last = traces[label][-1]["step"] if label in traces else "none"
         if last != told["step"]:

@@ -11,7 +11,7 @@ from pmgt_mpi.data.shard import Shard
 from pmgt_mpi.data.sources.gaussian import falling
 from pmgt_mpi.errors import UserError
 from pmgt_mpi.mpi.collective import Collective
-from pmgt_mpi.options import PositiveStrength, Strength, Within
+from pmgt_mpi.options import PositiveStrength, Seed, Strength, Within
 from pmgt_mpi.problems.base import Constants
 from pmgt_mpi.problems.curvatures import curvatures
 from pmgt_mpi.problems.rows import DenseRows
@@ -63,7 +63,7 @@ class IndefiniteQuadratic:
         l1: PositiveStrength = 10.0,
         l2: PositiveStrength = 10.0,
         spread: Strength = 1.0,
-        seed: Annotated[int, Within(ge=0)] = 0,
+        seed: Seed = 0,
     ) -> None:
         d = shard.columns
         check(shard, condition, smoothness, l1, l2)

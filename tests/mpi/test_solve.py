@@ -286,6 +286,23 @@ def test_the_gradient_mapping_stops_a_problem_without_constants(comm, together):
         assert np.linalg.norm(whole.grad(result.x)) < 2e-6
 
 
+@pytest.mark.parametrize(
+    ("options", "where"),
+    [
+        ({"steps": 10**5000}, "steps"),
+        ({"seed": 2**63}, "seed"),
+        ({"network": {"topology": "grid", "rows": 10**5000}}, "network: rows"),
+        (
+            {"algorithm": {"name": "nids", "step_size": 10**5000}},
+            "algorithm: step_size",
+        ),
+    ],
+)
+def test_integers_beyond_64_bits_are_refused_by_all(comm, together, options, where):
+    with together, pytest.raises(AgreedError, match=f"solve: {where} holds an integer"):
+        ridge(comm, **options)
+
+
 def test_unknown_options_are_refused_by_all(comm, together):
     with together, pytest.raises(AgreedError, match=r"did you mean 'step_size'"):
         ridge(comm, algorithm={"name": "nids", "stepsize": 0.1})

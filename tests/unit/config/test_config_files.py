@@ -62,6 +62,10 @@ def test_files_that_cannot_be_read(tmp_path):
     )
     bad.write_text(f"[run]\nseed = {'1' * 5000}\n")
     assert complaint(bad).startswith(f"{bad} is not valid TOML: Exceeds the limit")
+    bad.write_text(f"[run]\nseed = 0x{'f' * 5000}\n")  # of these TOML takes any length
+    with pytest.raises(UserError) as error:
+        read_config(bad)
+    assert str(error.value) == f"{bad}: [run] seed {TOO_LARGE}"
     bad.write_text("x = " + "[" * 5000)
     assert complaint(bad).startswith(f"{bad} is not valid TOML: ")
     bad.write_bytes(b"name = '\xff'")
@@ -134,6 +138,63 @@ def test_overrides_of_a_wrong_form(assignment, text):
     with pytest.raises(UserError) as error:
         override(values, [assignment])
     assert str(error.value) == f"--set {assignment}: {text}"
+
+
+TOO_LARGE = (
+    "holds an integer of more than 64 bits; expected numbers up to "
+    "9223372036854775807 in size"
+)
+
+
+@pytest.mark.parametrize(
+    "number", [f"0x{'f' * 5000}", f"0o{'7' * 9999}", str(2**63), str(10**30)]
+)
+@pytest.mark.parametrize(
+    ("key", "where"),
+    [
+        ("stop.steps", "[stop] steps"),
+        ("stop.seconds", "[stop] seconds"),
+        ("data.rows", "[data] rows"),
+        ("data.shares", "[data] shares"),
+        ("mixing.rounds", "[mixing] rounds"),
+        ("problem.l2", "[problem] l2"),
+        ("problem.kind", "[problem] kind"),
+        ("run.name", "[run] name"),
+        ("run.seed", "[run] seed"),
+        ("algorithm.0.step_size", "[[algorithm]] number 0 step_size"),
+        ("algorithm.0.name", "[[algorithm]] number 0 name"),
+    ],
+)
+def test_integers_beyond_64_bits_are_refused(file, key, where, number):
+    for value in (number, f"[1, {number}]", f"[{{x = 1}}, {number}]"):
+        with pytest.raises(UserError) as error:
+            read_config(file, [f"{key}={value}"])
+        assert str(error.value) == f"{file}: {where} {TOO_LARGE}"
+
+
+@pytest.mark.parametrize(
+    "assignment",
+    [
+        "stop.steps=" + "1" * 5000,
+        "x" * 5000,
+        "run.name=/" + "x" * 5000,
+        "problem.kind=" + "x" * 5000,
+        "problem.kind=a:" + "x" * 5000,
+        'algorithm.0.label="' + r"\u001b" * 999 + '"',
+    ],
+    ids=lambda text: text[:20],
+)
+def test_what_is_long_is_told_shortened(file, assignment):
+    with pytest.raises(UserError) as error:
+        read_config(file, [assignment])
+    assert len(str(error.value)) < 500 + len(str(file))
+
+
+@pytest.mark.parametrize("value", [0, 2**63 - 1])
+def test_the_largest_seed_is_one_that_a_config_can_hold(value):
+    config = config_of(run={"seed": value})
+    written = tomli_w.dumps(toml_values(config))
+    assert check_config(tomllib.loads(written), "again", "/folder") == config
 
 
 ROUND_TRIPS = {

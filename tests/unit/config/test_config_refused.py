@@ -89,11 +89,11 @@ def test_keys(section, keys, text):
         ("evaluate", "reference", 1, "a valid boolean"),
         ("mixing", "method", 3, "a valid string"),
         ("mixing", "rounds", 0, "greater than or equal to 1 or 'auto' or 'theory'"),
-        ("stop", "steps", 10**30, "less than or equal to 9007199254740992"),
+        ("stop", "steps", 10**18, "less than or equal to 9007199254740992"),
         (
             "mixing",
             "rounds",
-            10**30,
+            10**18,
             "less than or equal to 1000000 or 'auto' or 'theory'",
         ),
         ("mixing", "rounds", "x", "a valid integer or 'auto' or 'theory'"),

@@ -154,6 +154,11 @@ def test_a_run_without_an_evaluation(tmp_path):
         ("meta.json", "{}", r"meta.json is broken: it lacks 'schema'"),
         ("meta.json", None, r"RUN has no meta.json: the run folder is not whole; copy"),
         ("config.toml", "[run", r"RUN/config.toml is broken: Expected '\]' at"),
+        (
+            "config.toml",
+            f"run.seed = 0x{'f' * 5000}\nalgorithm = []",
+            "RUN/config.toml is broken: it holds an integer of more than 64 bits",
+        ),
         ("config.toml", None, r"RUN has no config.toml: the run folder is not whole"),
         ("summary.json", "[", r"RUN/summary.json is broken: line 1: Expecting value"),
         ("summary.json", "{}", r"summary.json is broken: the whole: input should"),
