@@ -79,7 +79,7 @@ def test_every_form_against_the_profiling_interface(tmp_path, exchange, engine):
 
 def test_evaluations_and_agreements_cost_a_rank_log_m(tmp_path):
     counting = Counting(tmp_path)
-    worst = {m: evaluation_traffic(counting, tmp_path, m) for m in (4, 8, 16)}
+    worst = {m: evaluation_traffic(counting, tmp_path, m) for m in (4, 8, 16, 32)}
     for m, (messages, nbytes, collective) in worst.items():
         growth = log2(m) / log2(4)
         assert 0 < messages <= worst[4][0] * growth
