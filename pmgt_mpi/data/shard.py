@@ -79,12 +79,24 @@ class Shard(NamedTuple):
         return digest.hexdigest()
 
 
-def check_magnitude(shard: Shard) -> None:
-    """Refuse numbers whose squares, which every problem here adds up, overflow."""
+def check_magnitude(shard: Shard, *, given: bool = False) -> None:
+    """Refuse numbers whose squares, which every problem here adds up, overflow.
+
+    Parameters
+    ----------
+    shard
+        The rows.
+    given
+        Whether a program has given them, and no section of a config.
+    """
     values = shard.A.data if shard.sparse else shard.A
     limit = np.sqrt(np.finfo(shard.A.dtype).max / max(1, values.size))
     features = "set data.scale to 'unit', 'standard' or 'minmax'"
     labels = "divide the labels by a number (data.scale leaves them as they are)"
+    places = dict.fromkeys(("number", "label"), "[data] has a")
+    if given:
+        features, labels = (f"divide the {x} by a number" for x in ("rows", "labels"))
+        places = {"number": "solve: rows has a", "label": "solve: labels has a"}
     for kind, part, advice in (
         ("number", values, features),
         ("label", shard.labels, labels),
@@ -94,7 +106,7 @@ def check_magnitude(shard: Shard) -> None:
         largest = max(part.max(), -part.min())  # without a copy
         if not largest <= limit:
             raise UserError(
-                f"[data] has a {kind} of size {largest:.3g}, and those above "
+                f"{places[kind]} {kind} of size {largest:.3g}, and those above "
                 f"{limit:.3g} overflow when they are squared in {shard.A.dtype}; "
                 f"{advice}, or take out what is wrong"
             )

@@ -147,9 +147,14 @@ def _given_rows(given: Given, collective: Collective) -> Shard | None:
             )
         sparse = hasattr(given.rows, "indptr")
         A = given.rows if sparse else np.ascontiguousarray(given.rows, float)
+        if A.dtype.kind != "f":
+            A = A.astype(float)
         y = None if given.labels is None else np.asarray(given.labels, float)
     total = sum(collective.gather(int(A.shape[0])))
-    return Shard(A, y, total, collective.agents)
+    shard = Shard(A, y, total, collective.agents)
+    with collective.agreed():  # by itself: it may fail on one agent alone
+        check_magnitude(shard, given=True)
+    return shard
 
 
 def make_functions(

@@ -7,6 +7,7 @@ from dataclasses import dataclass, make_dataclass
 import networkx as nx
 import numpy as np
 import pytest
+from scipy import sparse
 
 import pmgt_mpi
 from pmgt_mpi.algorithms import ALGORITHMS
@@ -301,6 +302,41 @@ def test_the_gradient_mapping_stops_a_problem_without_constants(comm, together):
 def test_integers_beyond_64_bits_are_refused_by_all(comm, together, options, where):
     with together, pytest.raises(AgreedError, match=f"solve: {where} holds an integer"):
         ridge(comm, **options)
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize(
+    ("number", "told"), [(1e200, "1e+200"), (np.nan, "nan"), (-np.inf, "inf")]
+)
+def test_a_row_of_one_rank_that_overflows_is_refused_by_all(
+    comm, together, form, number, told
+):
+    for kind in ("number", "label"):
+        A, y = own_rows(comm)
+        if comm.rank == comm.size - 1:
+            (A if kind == "number" else y).flat[3] = number
+        place = "rows" if kind == "number" else "labels"
+        with together, pytest.raises(AgreedError) as caught:
+            pmgt_mpi.solve("ridge", form(A), y, algorithm="nids", comm=comm)
+        with together:
+            text = str(caught.value)
+            assert text.startswith(f"solve: {place} has a {kind} of size {told}, and")
+            assert text.endswith(
+                f"divide the {place} by a number, or take out what is wrong"
+            )
+
+
+def test_sparse_rows_of_integers_are_rows_of_numbers(comm, together):
+    A = np.arange(4 * D).reshape(4, D) % 5
+    results = [
+        pmgt_mpi.solve(
+            {"kind": "ridge", "l2": 0.1}, rows, np.ones(4), algorithm="nids", steps=9,
+            comm=comm,
+        ).x
+        for rows in (sparse.csr_array(A), A)
+    ]  # fmt: skip
+    with together:
+        np.testing.assert_allclose(*results, rtol=1e-12)
 
 
 def test_unknown_options_are_refused_by_all(comm, together):
