@@ -300,7 +300,6 @@ def _algorithms(
     for number, values in enumerate(sections):
         where = f"{origin}: [[algorithm]] number {number}"
         section = algorithm_section(values, where, allow_plugins=allow_plugins)
-        _check_printable("label", section.label, where)
         if section.label == "reference" or re.search(r"/|\.npy$", section.label):
             told = shortened(section.label)
             raise UserError(
@@ -330,4 +329,6 @@ def algorithm_section(
             f"{where} algorithm '{own['name']}' is no dataclass; expected a frozen one "
             "with init, step and solution, whose fields are its parameters"
         )
-    return AlgorithmSection(method=part.target(**part.options), **own)
+    section = AlgorithmSection(method=part.target(**part.options), **own)
+    _check_printable("label", section.label, where)
+    return section

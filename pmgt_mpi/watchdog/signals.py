@@ -18,6 +18,7 @@ from time import monotonic, sleep
 from typing import Any
 
 from pmgt_mpi.clock import STOPS, TICK
+from pmgt_mpi.terminal import printable
 
 INTERRUPTED = 75
 """Exit code of a run that was asked to stop: EX_TEMPFAIL, try again."""
@@ -107,7 +108,8 @@ class Monitor:
         """Say why and end all ranks at once; agent 0 first, if that is courteous."""
         if courteous and self.agent != 0:
             sleep(COURTESY)
-        os.write(2, f"pmgt_mpi: {message}\n".encode())
+        lines = f"pmgt_mpi: {message}\n".split("\n")
+        os.write(2, "\n".join(map(printable, lines)).encode())
         sleep(0.2)  # mpirun drops what it has not read when the job is aborted
         if self.abort is not None:
             self.abort(code)

@@ -339,6 +339,17 @@ def test_sparse_rows_of_integers_are_rows_of_numbers(comm, together):
         np.testing.assert_allclose(*results, rtol=1e-12)
 
 
+@pytest.mark.parametrize("label", ["\x1b[31m", "a\x00", "two\nlines", " "])
+def test_a_label_that_cannot_be_printed_is_refused_by_all(comm, together, label):
+    with together, pytest.raises(AgreedError) as caught:
+        ridge(comm, algorithm={"name": "nids", "label": label})
+    with together:
+        assert str(caught.value) == (
+            f"solve: algorithm label = {label!a}: expected text that can be printed, "
+            "in one line and without control characters"
+        )
+
+
 def test_unknown_options_are_refused_by_all(comm, together):
     with together, pytest.raises(AgreedError, match=r"did you mean 'step_size'"):
         ridge(comm, algorithm={"name": "nids", "stepsize": 0.1})
