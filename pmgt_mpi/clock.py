@@ -3,7 +3,8 @@
 A scheduler may suspend a whole job (SIGSTOP, SIGCONT), and no clock of the system
 leaves that out. So a thread that sleeps a second at a time notes when it comes back
 much later than that, while the process has hardly used a processor: then it was
-stopped. When within that second is not known, so a stop is known to half a second.
+stopped. When within that second is not known, so a stop is known to half a second; one
+of `SHORTEST` or less may not be found, and is counted then.
 """
 
 from __future__ import annotations
