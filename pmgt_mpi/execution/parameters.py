@@ -76,16 +76,14 @@ def setting_of(setup: Setup, config: Config, section: AlgorithmSection) -> Setti
 def cadence(setup: Setup, stop: StopSection, method: Algorithm) -> int:
     """Steps between records that read the rows at most a tenth as often as steps do.
 
-    A component gradient reads its row twice, for ⟨a, x⟩ and for the sum; the difference
-    of two reads it three times, as there is one sum: in all as often as both ways to
-    count gradients together. A method that does not tell its cost is evaluated at every
-    step.
+    A component gradient reads its row twice, for ⟨a, x⟩ and for the sum, and so does
+    the difference of two where the problem is quadratic; elsewhere it reads it once
+    more. A method that does not tell its cost is evaluated at every step.
     """
     if not hasattr(method, "traits"):
         return 1
-    cost = step_cost(method, setup.n)
     reads = setup.n * record_reads(setup, stop)
-    return ceil(reads / (SHARE * (cost.gradients + cost.paper)))
+    return ceil(reads / (SHARE * 2 * step_cost(method, setup.n).paper))
 
 
 def record_reads(setup: Setup, stop: StopSection) -> int:
@@ -94,4 +92,4 @@ def record_reads(setup: Setup, stop: StopSection) -> int:
     if setup.reference is not None:
         excess = 2 if hasattr(setup.measured, "bregman") else 1
     mapping = 0 if stop.gradient_mapping is None else 2
-    return 1 + excess + mapping
+    return getattr(setup.measured, "value_reads", 1) + excess + mapping

@@ -49,6 +49,11 @@ class QuadraticModel(LinearModel):
             return None
         return self._second_derivative()
 
+    @property
+    def value_reads(self) -> int:
+        """How often f_i(x) reads the rows; with Q it reads none, as do gradients."""
+        return 2 if self.Q is None else 1
+
     @cached_property
     def q(self) -> Array:
         """∇f_i(0) = b − κ h."""

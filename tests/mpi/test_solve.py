@@ -14,6 +14,7 @@ from pmgt_mpi.algorithms import ALGORITHMS
 from pmgt_mpi.errors import UserError
 from pmgt_mpi.mpi.collective import AgreedError
 from pmgt_mpi.problems.logistic import Logistic
+from pmgt_mpi.problems.ridge import Ridge
 from tests.support.methods import fits
 
 N, D = 203, 6
@@ -232,18 +233,30 @@ class Counted:
     def __getattr__(self, name):
         return getattr(self.rows, name)
 
+    def normal(self, rows, x, factor, shift):
+        self.tally["read"] += 2 * rows.size
+        return self.rows.normal(rows, x, factor, shift)
+
 
 @pytest.mark.parametrize(
-    ("mapping", "reference"), [(None, True), (1e-300, True), (1e-300, False)]
+    ("name", "steps", "mapping", "reference"),
+    [
+        ("nids", 60, None, True),
+        ("nids", 60, 1e-300, True),
+        ("nids", 60, 1e-300, False),
+        ("gt-sarah", 290, 1e-300, True),
+    ],
 )
-@pytest.mark.parametrize(("name", "steps"), [("nids", 60), ("gt-sarah", 240)])
+@pytest.mark.parametrize("kind", [Logistic, Ridge])
 def test_records_at_an_automatic_cadence_read_a_tenth_of_the_rows(
-    comm, together, name, steps, mapping, reference
+    comm, together, kind, name, steps, mapping, reference
 ):
-    A, y = own_rows(comm)
+    _, y = own_rows(comm)
+    # So sparse that a quadratic makes no matrix of them.
+    A = sparse.random_array((y.size, 50), density=0.04, rng=comm.rank, format="csr")
     tally = {"read": 0}
 
-    class Counting(Logistic):
+    class Counting(kind):
         def __init__(self, shard, collective):
             super().__init__(shard, collective, l2=0.05)
             self.A = Counted(self.A, shard.rows, tally)
@@ -251,8 +264,9 @@ def test_records_at_an_automatic_cadence_read_a_tenth_of_the_rows(
     def solve(steps, every):
         tally["read"] = 0
         result = pmgt_mpi.solve(
-            Counting, A, np.sign(y), algorithm=name, steps=steps, evaluate_every=every,
-            reference=reference, gradient_mapping=mapping, engine="python", comm=comm,
+            Counting, A, np.sign(y), algorithm={"name": name, "step_size": 1e-3},
+            steps=steps, evaluate_every=every, reference=reference,
+            gradient_mapping=mapping, engine="python", comm=comm,
         )  # fmt: skip
         return tally["read"], result
 
@@ -264,8 +278,10 @@ def test_records_at_an_automatic_cadence_read_a_tenth_of_the_rows(
     further = 2 * result.parameters.get("period", 1)
     a_step = (solve(steps + further, 0)[0] - plain) / further
     share = a_record / (cadence * a_step)
+    # A difference of gradients reads its rows three times where it is not quadratic.
+    least = 0.06 if (kind, name) == (Logistic, "gt-sarah") else 0.09
     with together:
-        assert 0.09 < share < 0.101  # n is that of the largest shard
+        assert least < share < 0.101  # n is that of the largest shard
 
 
 @pytest.mark.parametrize("key", ["relative_suboptimality", "stop_epsilon"])
