@@ -7,14 +7,13 @@ from contextlib import ExitStack
 from dataclasses import dataclass, is_dataclass, replace
 from typing import Any, Literal
 
-import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pmgt_mpi.config.schema import AlgorithmSection, Config
 from pmgt_mpi.environment import one_blas_thread
 from pmgt_mpi.errors import UserError
 from pmgt_mpi.execution.engine import Asked
-from pmgt_mpi.execution.given import Given
+from pmgt_mpi.execution.given import Given, check_objects
 from pmgt_mpi.execution.run import run
 from pmgt_mpi.mpi.collective import Collective
 from pmgt_mpi.mpi.world import agent_communicator, world
@@ -186,12 +185,10 @@ def solve(
         "reference": reference,
         "theory_bound": theory_bound,
     }
-    if not 0 < timeout < np.inf:
-        raise UserError(f"solve: timeout = {timeout}: expected a positive number")
     with ExitStack() as opened, one_blas_thread():
         everyone = Collective(agent_communicator(world() if comm is None else comm))
         opened.callback(everyone.comm.Free)
-        with guarded(everyone.comm, timeout) as watchdog:
+        with guarded(everyone.comm, _agreed_timeout(everyone, timeout)) as watchdog:
             config = _agreed_config(everyone, named, others)
             given = Given(
                 network=None if is_named(network) else network,
@@ -202,6 +199,8 @@ def solve(
                 regularizer=None if is_named(regularizer) else regularizer,  # type: ignore[arg-type]
                 x0=x0,
             )
+            with everyone.agreed():
+                check_objects(given)
             ended = run(config, everyone, watchdog, opened, given=given)
     (finished,), minimiser = ended.done, ended.setup.reference
     last = finished.records[-1]
@@ -229,6 +228,16 @@ COUNTS = (
     "messages",
     "bytes",
 )
+
+
+def _agreed_timeout(everyone: Collective, timeout: Any) -> float:
+    """Check how long an agent may wait: agent 0's counts for all; collective."""
+    with everyone.agreed():
+        if everyone.agent == 0:
+            from pmgt_mpi.config.arguments import checked_timeout
+
+            timeout = checked_timeout(timeout)
+    return float(everyone.from_first(timeout))
 
 
 def _agreed_config(

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from pmgt_mpi.config.checking import check, check_names, keys_of, refuse_large
-from pmgt_mpi.config.read import algorithm_section, named_section, network_section
+from pmgt_mpi.config.read import (
+    algorithm_section,
+    check_reference_is_wanted,
+    named_section,
+    network_section,
+)
 from pmgt_mpi.config.schema import (
     AlgorithmSection,
     Config,
@@ -21,6 +27,7 @@ from pmgt_mpi.config.schema import (
     RunSection,
     StopSection,
 )
+from pmgt_mpi.errors import UserError
 from pmgt_mpi.optimum.general_convex import accuracy_of
 from pmgt_mpi.registry import address_of, is_named
 
@@ -46,6 +53,14 @@ KEYS: dict[str, tuple[type, str]] = {
 """The key of a config that an argument is."""
 
 
+def checked_timeout(timeout: Any) -> float:
+    """Return the time limit, which is needed before the other arguments are read."""
+    section, key = KEYS["timeout"]
+    field, given = {"timeout": keys_of(section)[key]}, {"timeout": _plain(timeout)}
+    refuse_large(given, "solve:")
+    return float(check(field, given, "solve:")["timeout"])
+
+
 def config_of_arguments(named: Mapping[str, Any], others: Mapping[str, Any]) -> Config:
     """Check the arguments of `solve`.
 
@@ -65,6 +80,7 @@ def config_of_arguments(named: Mapping[str, Any], others: Mapping[str, Any]) -> 
             refuse_large(value, f"solve: {name}:")
     checked = check(fields, values, "solve:")
     check_names(fields, checked, "solve:")
+    check_reference_is_wanted(checked["reference"], checked["theory_bound"], "solve:")
 
     def of(section: type) -> dict[str, Any]:
         return {
@@ -102,6 +118,15 @@ def config_of_arguments(named: Mapping[str, Any], others: Mapping[str, Any]) -> 
 
 def _network(network: Any, weights: Any, own: dict[str, Any]) -> NetworkSection:
     """The agents are the ranks, which have their rows already."""
+    if not (network is None or is_named(network) or isinstance(network, Path)):
+        import networkx as nx
+
+        if not isinstance(network, nx.Graph):
+            raise UserError(
+                f"solve: network is of type {type(network).__name__}: expected the "
+                "name of a topology, a mapping with topology and its options, or a "
+                "networkx graph"
+            )
     own["placement"] = "none"
     if isinstance(weights, str):
         own["weights"] = weights

@@ -197,13 +197,11 @@ def _refuse_large(values: dict[str, Any], origin: str) -> None:
 
 def _check_reference(config: Config, origin: str) -> None:
     """Refuse what needs a minimiser that nobody is to look for."""
-    if config.evaluate.reference:
+    reference = config.evaluate.reference
+    bound = config.evaluate.theory_bound
+    check_reference_is_wanted(reference, bound, f"{origin}: [evaluate]")
+    if reference:
         return
-    if config.evaluate.theory_bound:
-        raise UserError(
-            f"{origin}: [evaluate] theory_bound = true bounds F − F*, which needs the "
-            "minimiser; set reference = true, or leave theory_bound out"
-        )
     for key in NEEDS_REFERENCE:
         if (target := getattr(config.stop, key)) is not None:
             raise UserError(
@@ -211,6 +209,15 @@ def _check_reference(config: Config, origin: str) -> None:
                 "[evaluate] reference = false; set reference = true, or stop by "
                 "gradient_mapping, steps, seconds or wall_seconds"
             )
+
+
+def check_reference_is_wanted(reference: bool, theory_bound: bool, where: str) -> None:
+    """Refuse to bound F − F* where nobody is to look for F*."""
+    if theory_bound and not reference:
+        raise UserError(
+            f"{where} theory_bound = true bounds F − F*, which needs the minimiser; "
+            "set reference = true, or leave theory_bound out"
+        )
 
 
 def _check_printable(key: str, text: str, where: str) -> None:

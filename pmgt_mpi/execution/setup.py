@@ -173,10 +173,27 @@ def make_functions(
         regularizer = given.regularizer or config.regularizer.make()
     x0 = np.zeros(problem.shape, config.run.dtype)
     if given.x0 is not None:
-        x0 += np.asarray(given.x0)
+        with collective.agreed():
+            x0 += _given_start(given.x0, x0.shape)
     elif np.isinf(regularizer.value(x0)):
         x0 = regularizer.prox(x0, 1.0)  # a box that does not hold zero
     return problem, regularizer, x0
+
+
+def _given_start(given: Any, shape: tuple[int, ...]) -> Array:
+    """Return the x^0 of a program, which is one point of the problem's space."""
+    try:
+        start = np.asarray(given, float)
+    except (TypeError, ValueError):
+        raise UserError("solve: x0: expected an array of numbers") from None
+    if start.shape != shape:
+        raise UserError(
+            f"solve: x0 has shape {start.shape}: expected {shape}, which is that of "
+            "the problem's x"
+        )
+    if not np.isfinite(start).all():
+        raise UserError("solve: x0 has an entry that is not finite: expected numbers")
+    return start
 
 
 def measure(

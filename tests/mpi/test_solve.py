@@ -11,10 +11,10 @@ from scipy import sparse
 
 import pmgt_mpi
 from pmgt_mpi.algorithms import ALGORITHMS
-from pmgt_mpi.errors import UserError
 from pmgt_mpi.mpi.collective import AgreedError
 from pmgt_mpi.problems.logistic import Logistic
 from pmgt_mpi.problems.ridge import Ridge
+from pmgt_mpi.regularizers.box import Box
 from tests.support.methods import fits
 
 N, D = 203, 6
@@ -446,14 +446,59 @@ def test_an_algorithm_that_is_no_dataclass(comm, together):
         ({"regularizer": "l3"}, "solve: regularizer unknown regularizer 'l3'"),
         ({"radius": 3.0}, "radius = 3 bounds ‖x*‖ for epsilon, which is not given"),
         ({"evaluate_every": -1}, "solve: evaluate_every = -1: expected greater than"),
-        ({"timeout": -1}, "solve: timeout = -1: expected a positive number"),
+        ({"timeout": -1}, "solve: timeout = -1: expected greater than 0"),
+        ({"timeout": "x"}, "solve: timeout = 'x': expected a valid number"),
+        ({"timeout": np.inf}, "solve: timeout = inf: expected a finite number"),
+        ({"timeout": None}, "solve: timeout = None: expected a valid number"),
+        ({"network": 5}, "solve: network is of type int: expected the name of a topol"),
+        ({"network": [0, 1]}, "solve: network is of type list: expected the name of"),
+        ({"network": nx.Graph}, "solve: network is of type type: expected the name"),
+        ({"weights": 5}, "W: W has shape () and dtype int64; expected"),
+        ({"regularizer": 7}, "solve: regularizer is of type int: expected a name, a m"),
+        ({"regularizer": Box}, "solve: regularizer is the class Box: expected a name"),
+        ({"x0": np.zeros(D - 1)}, "solve: x0 has shape (5,): expected (6,), which is"),
+        ({"x0": [1.0]}, "solve: x0 has shape (1,): expected (6,), which is that of t"),
+        ({"x0": np.zeros((D, 1))}, "solve: x0 has shape (6, 1): expected (6,), which"),
+        ({"x0": [np.nan] * D}, "solve: x0 has an entry that is not finite: expected"),
+        ({"x0": "here"}, "solve: x0: expected an array of numbers"),
+        (
+            {"theory_bound": True, "reference": False},
+            "solve: theory_bound = true bounds F − F*, which needs the minimiser; set "
+            "reference = true, or leave theory_bound out",
+        ),
     ],
 )
 def test_arguments_are_checked_as_a_config_is(comm, together, options, told):
-    with together, pytest.raises(UserError) as error:
+    with together, pytest.raises(AgreedError) as error:
         ridge(comm, **options)
     with together:
         assert str(error.value).startswith(told)
+
+
+def test_an_object_that_is_no_problem_is_refused(comm, together):
+    with together, pytest.raises(AgreedError) as error:
+        pmgt_mpi.solve(5, comm=comm)
+    with together:
+        assert str(error.value) == (
+            "solve: problem is of type int: expected a name, a mapping with kind and "
+            "options, or an object with rows, shape, value, grad, minibatch_grad"
+        )
+
+
+@pytest.mark.mpi(min_size=2)
+def test_a_start_that_is_wrong_on_one_agent_is_refused_by_all(comm, together):
+    x0 = np.zeros(D if comm.rank == 0 else D + 1)
+    with together, pytest.raises(AgreedError, match=r"solve: x0 has shape \(7,\)"):
+        ridge(comm, x0=x0)
+
+
+def test_where_to_start(comm, together):
+    x0 = np.arange(D)
+    result = ridge(comm, algorithm="nids", steps=1, x0=x0, evaluate_every=1)
+    A, y = data()
+    objective = ((A @ x0 - y) ** 2).mean() / 2 + 0.025 * (x0 @ x0)
+    with together:
+        assert result.trace[0]["objective"] == pytest.approx(objective)
 
 
 def test_numbers_of_numpy_are_numbers(comm, together):
