@@ -26,6 +26,8 @@ class Mean:
         self.calls += 1
         if self.calls == 3 and comm.rank == 1 and where == "one":
             raise RuntimeError("broken on one rank")
+        if self.calls == 3 and comm.rank == 3 and where == "half":
+            raise RuntimeError("broken on one rank of a half")
         if self.calls == 3 and where == "all":
             raise RuntimeError("broken on all ranks")
         if self.calls == 3 and comm.rank == 1 and where == "stuck":
@@ -40,6 +42,7 @@ def run():
     return pmgt_mpi.solve(
         Mean(), algorithm={"name": "nids", "step_size": 0.5}, steps=5,
         evaluate_every=0, timeout=2 if where == "stuck" else 60,
+        comm=comm.Split(comm.rank % 2, comm.rank) if where == "half" else None,
     )
 
 
@@ -52,9 +55,9 @@ except RuntimeError as error:
 """
 
 
-def program(folder, where):
+def program(folder, where, ranks=3):
     (folder / "program.py").write_text(PROGRAM)
-    return mpirun(3, ["program.py", where], cwd=folder, timeout=30)
+    return mpirun(ranks, ["program.py", where], cwd=folder, timeout=30)
 
 
 def test_an_error_on_one_rank_ends_the_job_and_names_the_agent(tmp_path):
@@ -64,6 +67,17 @@ def test_an_error_on_one_rank_ends_the_job_and_names_the_agent(tmp_path):
     assert result.seconds < 10
     assert "pmgt_mpi: agent 1 on " in result.stderr
     assert "failed: RuntimeError: broken on one rank" in result.stderr
+    assert "caught" not in result.stdout
+
+
+def test_an_error_on_one_rank_of_a_half_ends_the_job_and_names_the_agent(tmp_path):
+    """Rank 3 is agent 1 of the second half; of the first half nobody is left either."""
+    result = program(tmp_path, "half", ranks=4)
+    assert result.returncode == 1
+    assert not result.survivors
+    assert result.seconds < 10
+    assert "pmgt_mpi: agent 1 on " in result.stderr
+    assert "failed: RuntimeError: broken on one rank of a half" in result.stderr
     assert "caught" not in result.stdout
 
 

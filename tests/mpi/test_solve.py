@@ -529,3 +529,42 @@ def test_some_of_the_ranks_may_solve_by_themselves(comm, together):
         assert result.status == "converged"
         np.testing.assert_allclose(result.x, direct, rtol=0, atol=1e-5)
     half.Free()
+
+
+def test_some_of_the_ranks_may_have_objects_of_their_own(comm, together):
+    """The halves have a problem and a graph as objects; each numbers its own agents."""
+    half = comm.Split(comm.rank % 2, comm.rank)
+    A, y = data()
+    own = np.arange(comm.rank % 2, N, 2)
+    rows = np.array_split(own, half.size)[half.rank]
+    method = {"name": "nids", "step_size": 0.1}
+    result = pmgt_mpi.solve(
+        Huber(A[rows], y[rows]), network=nx.complete_graph(half.size),
+        algorithm=method, gradient_mapping=1e-6, steps=5000, comm=half,
+    )  # fmt: skip
+    whole = Huber(A[own], y[own])
+    with together:
+        assert result.status == "converged"
+        assert np.linalg.norm(whole.grad(result.x)) < 2e-6
+    half.Free()
+
+
+def test_a_network_of_the_wrong_size_is_refused_by_those_it_concerns(comm, together):
+    """Where half of the ranks err they alone are told, and the others go their way."""
+    half = comm.Split(comm.rank % 2, comm.rank)
+    wrong = comm.rank % 2 == 1
+    graph = nx.complete_graph(half.size + wrong)
+    A, y = data()
+    rows = np.array_split(np.arange(N), half.size)[half.rank]
+    told = None
+    try:
+        pmgt_mpi.solve("ridge", A[rows], y[rows], network=graph, steps=2, comm=half)
+    except AgreedError as error:
+        told = str(error)
+    with together:
+        if wrong:
+            assert told is not None
+            assert told.startswith(f"networkx graph: the graph has {half.size + 1} nod")
+        else:
+            assert told is None
+    half.Free()
