@@ -1,10 +1,11 @@
-"""The command line of a run: every rank is given it, one speaks, all end together."""
+"""The command line of a run: every rank is given it, and one speaks."""
 
 from __future__ import annotations
 
 import argparse
 import os
 import sys
+from collections.abc import Callable
 from contextlib import ExitStack, redirect_stderr, redirect_stdout
 from math import inf
 from pathlib import Path
@@ -46,9 +47,26 @@ def positive(text: str) -> float:
     return number
 
 
-def parse(arguments: list[str] | None) -> argparse.Namespace:
-    """Read the command line."""
+def as_it_is(code: int) -> int:
+    """Let this rank end by itself."""
+    return code
+
+
+def parse(
+    arguments: list[str] | None, leave: Callable[[int], int] = as_it_is
+) -> argparse.Namespace:
+    """Read the command line.
+
+    Parameters
+    ----------
+    arguments
+        Those of the process, if None.
+    leave
+        Ends all ranks together where one refuses, all having read the same; returns
+        the exit code of this one.
+    """
     parser = Parser(
+        leave,
         prog="python -m pmgt_mpi.run",
         description=DESCRIPTION,
         epilog=EPILOG,
@@ -112,7 +130,11 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser of which all ranks end together where one refuses: all read the same."""
+    """A parser that lets all ranks end together where one refuses."""
+
+    def __init__(self, leave: Callable[[int], int], **options: Any) -> None:
+        super().__init__(**options)
+        self._leave = leave
 
     def exit(self, status: int = 0, message: str | None = None) -> NoReturn:
         """End all ranks together; every rank comes here or none does."""
@@ -120,10 +142,7 @@ class Parser(argparse.ArgumentParser):
             sys.stderr.write(message)
         if status != 0 and launched()[0] > 1:
             sys.stderr.flush()
-            prepare()
-            from pmgt_mpi.mpi.ending import leave
-
-            status = leave(status)
+            status = self._leave(status)
         sys.exit(status)
 
 

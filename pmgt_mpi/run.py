@@ -16,7 +16,7 @@ from pmgt_mpi.watchdog.signals import Monitor, block_signals
 def main(arguments: list[str] | None = None) -> int:
     """Run the command; return the exit code."""
     block_signals()
-    options = parse(arguments)
+    options = parse(arguments, end_together)
     size, rank = launched()
     deadline = STARTED + (options.max_seconds or inf)
     monitor = Monitor(rank, has_launcher=size > 1, deadline=deadline)
@@ -24,7 +24,6 @@ def main(arguments: list[str] | None = None) -> int:
     prepare()
     try:  # only now: numpy and MPI look at the environment when they are imported
         from pmgt_mpi.execution.command import run_command
-        from pmgt_mpi.mpi.ending import leave
     except UserError as error:  # there is no MPI, in which all could agree on it
         monitor.close()
         return complain(error) if rank == 0 else error.exit_code
@@ -34,6 +33,14 @@ def main(arguments: list[str] | None = None) -> int:
         sys.path.insert(0, os.getcwd())  # noqa: PTH109
     code = run_command(options, monitor)
     monitor.close()
+    return end_together(code)
+
+
+def end_together(code: int) -> int:
+    """End all ranks, which have the same exit code; return that of this one."""
+    prepare()
+    from pmgt_mpi.mpi.ending import leave
+
     return leave(code)
 
 

@@ -28,7 +28,7 @@ from pmgt_mpi.config.schema import (
     StopSection,
 )
 from pmgt_mpi.errors import UserError
-from pmgt_mpi.optimum.general_convex import accuracy_of
+from pmgt_mpi.optimum.accuracy import accuracy_of
 from pmgt_mpi.registry import address_of, is_named
 
 KEYS: dict[str, tuple[type, str]] = {

@@ -27,7 +27,7 @@ from pmgt_mpi.config.schema import (
 )
 from pmgt_mpi.data.files import own_path
 from pmgt_mpi.errors import UserError, shortened
-from pmgt_mpi.optimum.general_convex import accuracy_of
+from pmgt_mpi.optimum.accuracy import accuracy_of
 from pmgt_mpi.registry import nearest
 
 S = TypeVar("S")

@@ -17,8 +17,8 @@ from pmgt_mpi.execution.given import Given
 from pmgt_mpi.execution.network import Place
 from pmgt_mpi.graphs.neighbourhood import Neighbourhood, NetworkFacts
 from pmgt_mpi.mpi.collective import Collective
+from pmgt_mpi.optimum.accuracy import accuracy_of
 from pmgt_mpi.optimum.cache import cached_minimise
-from pmgt_mpi.optimum.general_convex import accuracy_of
 from pmgt_mpi.optimum.reference import Reference, minimise
 from pmgt_mpi.problems.base import Constants, Problem
 from pmgt_mpi.regularizers.base import Regularizer

@@ -24,6 +24,7 @@ import numpy as np
 
 from pmgt_mpi.errors import UserError
 from pmgt_mpi.mpi.collective import Collective
+from pmgt_mpi.optimum.accuracy import Accuracy
 from pmgt_mpi.optimum.reference import Reference, minimise, suboptimality
 from pmgt_mpi.problems.base import Constants, Problem
 from pmgt_mpi.problems.plus_square import plus_square
@@ -34,36 +35,6 @@ CLOSE = 1.01
 
 SOLVED = 1e-12
 """Relative residual of an x*_ε that is good enough to refuse a radius for."""
-
-
-class Accuracy(NamedTuple):
-    """The accuracy F(x) − F* ≤ ε that is wanted.
-
-    Attributes
-    ----------
-    epsilon
-        ε.
-    radius
-        A bound on the norm of a minimiser of F, where the user knows one.
-    """
-
-    epsilon: float
-    radius: float | None = None
-
-
-def accuracy_of(epsilon: float | None, radius: float | None) -> Accuracy | None:
-    """Return the accuracy wanted, None where there is none; refuse half of it."""
-    for name, value in (("epsilon", epsilon), ("radius", radius)):
-        if value is not None and not 0 < value < np.inf:
-            raise UserError(f"{name} = {value}: expected a positive number")
-    if epsilon is not None:
-        return Accuracy(epsilon, radius)
-    if radius is not None:
-        raise UserError(
-            f"radius = {radius:g} bounds ‖x*‖ for epsilon, which is not given; add "
-            "epsilon, or leave radius out"
-        )
-    return None
 
 
 def strongly_convex(

@@ -9,6 +9,7 @@ import sys
 import pytest
 
 from tests.launcher import ROOT
+from tests.support.run_folders import trace, write_run
 
 CONFIG = str(ROOT / "configs" / "quickstart.toml")
 
@@ -70,3 +71,32 @@ def test_solve_raises_it():
 )
 def test_what_needs_no_mpi_works(arguments):
     assert python(*arguments).returncode == 0
+
+
+def test_a_job_script_is_written_for_a_real_config():
+    rank = {"OMPI_COMM_WORLD_SIZE": "2", "OMPI_COMM_WORLD_RANK": "0"}
+    launch = ("-m", "pmgt_mpi.launch", "slurm", "--ranks", "4", "--config", CONFIG)
+    more = ("--dry-run", "--", "--set", "problem.ratio=3.0")
+    done = python(*launch, *more, **rank)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "#SBATCH --ntasks=4\n" in done.stdout
+    assert "options=(--set problem.ratio=3.0)\n" in done.stdout
+    for words, told in (
+        (("--set", "problem.ratoi=3.0"), "has no key 'ratoi'; did you mean 'ratio'?"),
+        (("--sett", "problem.ratio"), "error: unrecognized arguments: --sett problem"),
+    ):
+        done = python(*launch, "--dry-run", "--", *words, **rank)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert told in done.stderr
+        assert SENTENCE not in done.stderr
+
+
+def test_a_report_is_written_of_a_run_folder(tmp_path):
+    folder = write_run(tmp_path / "run", trace("nids", [1.0, 1e-2, 1e-5]))
+    done = python("-m", "pmgt_mpi.report", str(folder), "--out", str(tmp_path / "page"))
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "nids" in (tmp_path / "page" / "report.html").read_text()
+    assert list((tmp_path / "page").glob("*.png"))
+    table = python("-m", "pmgt_mpi.report", str(folder), "--format", "markdown")
+    assert (table.returncode, table.stderr) == (0, "")
+    assert "nids" in table.stdout

@@ -7,7 +7,8 @@ import pytest
 
 from pmgt_mpi.data.shard import Shard
 from pmgt_mpi.errors import UserError
-from pmgt_mpi.optimum.general_convex import Accuracy, accuracy_of, strongly_convex
+from pmgt_mpi.optimum.accuracy import Accuracy, accuracy_of
+from pmgt_mpi.optimum.general_convex import strongly_convex
 from pmgt_mpi.optimum.reference import minimise
 from pmgt_mpi.problems.ridge import Ridge
 from pmgt_mpi.regularizers.none import NoRegularizer
