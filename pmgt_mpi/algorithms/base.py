@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from pmgt_mpi.agent import Agent
 from pmgt_mpi.algorithms.traits import Traits
+from pmgt_mpi.constants import Constants
 from pmgt_mpi.errors import UserError
-from pmgt_mpi.problems.base import Constants
 
 Array = NDArray[Any]
 
