@@ -9,7 +9,7 @@ from time import monotonic
 
 from pmgt_mpi.config.schema import Config
 from pmgt_mpi.environment import launched
-from pmgt_mpi.execution.log import Output
+from pmgt_mpi.execution.folder import Output
 from pmgt_mpi.execution.run import run
 from pmgt_mpi.mpi.collective import AgreedError, Collective
 from pmgt_mpi.mpi.world import world as all_ranks

@@ -8,8 +8,17 @@ from typing import NamedTuple
 from pmgt_mpi.config.schema import Config
 from pmgt_mpi.execution.algorithm import run_algorithm
 from pmgt_mpi.execution.engine import choose_engine
+from pmgt_mpi.execution.folder import (
+    Output,
+    continue_earlier,
+    nothing_past,
+    open_checkpoints,
+    open_folder,
+    write_config,
+    write_meta,
+)
 from pmgt_mpi.execution.given import NOTHING_GIVEN, Given
-from pmgt_mpi.execution.log import FolderLog, Log, Output
+from pmgt_mpi.execution.log import FolderLog, Log
 from pmgt_mpi.execution.network import take_places
 from pmgt_mpi.execution.parameters import resolve
 from pmgt_mpi.execution.setup import Setup, load_rows, make_functions, measure
@@ -68,11 +77,17 @@ def run(
     engine = choose_engine(everyone, config.run.engine)
     setup = set_up(config, everyone, watchdog, opened, given)
     config = resolve(config, setup, engine.name)
-    if output is None:
-        log = Log(watchdog)
-    else:
-        log = FolderLog(output, config, setup, engine, watchdog)
-    watchdog.monitor.set_up = False
+    log = Log(watchdog)
+    if output is not None:
+        folder = open_folder(output, config, setup.collective)
+        checkpoints = open_checkpoints(folder, setup, engine)
+        past = nothing_past()
+        if output.resumes:
+            past = continue_earlier(output, config, checkpoints)
+        write_config(folder, output, config)
+        meta = write_meta(folder, output, config, setup, engine, past)
+        log = FolderLog(folder, checkpoints, past, meta, config, setup, watchdog)
+    watchdog.begin_algorithms()
     for number in range(len(log.done), len(config.algorithm)):
         section = config.algorithm[number]
         hooks = log.hooks(number, section)

@@ -95,6 +95,10 @@ class Monitor:
         STOPS.begin()
         self._thread.start()
 
+    def begin_algorithms(self) -> None:
+        """From now on there is something to save, and the loop sees what is asked."""
+        self.set_up = False
+
     def close(self) -> None:
         """End the thread."""
         self._closing.set()

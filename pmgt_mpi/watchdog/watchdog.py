@@ -74,6 +74,10 @@ class Watchdog:
         """Free what it talks on; collective, after the monitor's thread has ended."""
         self._probe.close()
 
+    def begin_algorithms(self) -> None:
+        """Leave an end that is asked for to the loop: the set-up is over."""
+        self.monitor.begin_algorithms()
+
     def watch(self, label: str, gossip: Gossip, position: Position) -> None:
         """Watch over this algorithm from now on: the set-up is over."""
         self._label, self._position, self._gossip = label, position, gossip
