@@ -7,7 +7,7 @@ from math import inf
 from typing import Any
 
 from pmgt_mpi.algorithms.base import Algorithm
-from pmgt_mpi.algorithms.costs import step_cost
+from pmgt_mpi.algorithms.traits import step_cost
 from pmgt_mpi.config.schema import AlgorithmSection, Config
 from pmgt_mpi.execution.parameters import resolved_method
 from pmgt_mpi.gossip.exchange import tape_shape

@@ -6,7 +6,7 @@ from dataclasses import asdict
 
 import pytest
 
-from pmgt_mpi.algorithms.costs import step_cost
+from pmgt_mpi.algorithms.traits import step_cost
 from tests.support.methods import METHODS, TRAITS
 
 N = 10
