@@ -13,10 +13,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from pmgt_mpi.cache import replacing
 from pmgt_mpi.checkpoints.statefile import DamagedError, Numbers, Seal
 from pmgt_mpi.errors import UserError
 from pmgt_mpi.output.folder import unreadable
+from pmgt_mpi.replacing import replacing
 
 SCHEMA = 2
 """Version of the layout; a checkpoint of another one is refused."""

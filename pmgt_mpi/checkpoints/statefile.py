@@ -16,9 +16,9 @@ from typing import IO, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pmgt_mpi.cache import replacing
 from pmgt_mpi.errors import UserError
 from pmgt_mpi.output.folder import unreadable
+from pmgt_mpi.replacing import replacing
 
 Array = NDArray[Any]
 Numbers = dict[str, Any]

@@ -13,11 +13,12 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, BinaryIO, Self
 
-from pmgt_mpi.cache import cache_folder, is_own, own_folder, replacing
+from pmgt_mpi.cache import cache_folder, is_own, own_folder
 from pmgt_mpi.data.files import check_same, reading, stamp
 from pmgt_mpi.data.source import LineError
 from pmgt_mpi.errors import UserError
 from pmgt_mpi.mpi.collective import Collective
+from pmgt_mpi.replacing import replacing
 
 PACKERS = {".gz": "gzip", ".bz2": "bz2", ".xz": "lzma"}
 """Endings, and the modules of the standard library that unpack them."""

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from http.client import HTTPException
 from pathlib import Path
 
-from pmgt_mpi.cache import replacing
 from pmgt_mpi.data.archive import Archive
 from pmgt_mpi.data.files import reading
 from pmgt_mpi.errors import UserError
+from pmgt_mpi.replacing import replacing
 
 CHUNK = 1 << 20
 

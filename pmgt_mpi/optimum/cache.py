@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pmgt_mpi.cache import is_own, own_folder, replacing
+from pmgt_mpi.cache import is_own, own_folder
 from pmgt_mpi.data.shard import Shard
 from pmgt_mpi.errors import UserError
 from pmgt_mpi.mpi.collective import Collective
@@ -26,6 +26,7 @@ from pmgt_mpi.optimum.reference import (
 )
 from pmgt_mpi.problems.base import Constants, Problem
 from pmgt_mpi.regularizers.base import Regularizer
+from pmgt_mpi.replacing import replacing
 
 Array = NDArray[Any]
 

@@ -21,8 +21,8 @@ from typing import Any
 
 import numpy as np
 
-from pmgt_mpi.cache import replacing
 from pmgt_mpi.errors import DiskError, UserError
+from pmgt_mpi.replacing import replacing
 
 SCHEMA = 2
 """Version of the folder's layout; it grows when a reader would have to change."""

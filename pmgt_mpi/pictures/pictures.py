@@ -17,7 +17,6 @@ from matplotlib.figure import Figure
 from matplotlib.scale import SymmetricalLogTransform
 from matplotlib.text import Text
 
-from pmgt_mpi.cache import replacing
 from pmgt_mpi.output.runs import COSTS, Run
 from pmgt_mpi.pictures.curves import Curve, measure_of, run_names
 from pmgt_mpi.pictures.graph import draw_graph, graph_title
@@ -25,6 +24,7 @@ from pmgt_mpi.pictures.labels import label_curves, legend_below
 from pmgt_mpi.pictures.panel import COST_NAMES, MEASURE_NAMES, draw_curves
 from pmgt_mpi.pictures.style import BLUE, FAINT, GRID, INK, PAPER, drawing
 from pmgt_mpi.pictures.times import draw_times, ranks_of, straggler, times_height
+from pmgt_mpi.replacing import replacing
 
 PANEL = (4.8, 3.5)
 """Inches of a panel with curves; three stand beside each other on a wide screen."""

@@ -10,11 +10,11 @@ from pathlib import Path
 from string import Template
 from typing import Any
 
-from pmgt_mpi.cache import replacing
 from pmgt_mpi.output.runs import Run
 from pmgt_mpi.pictures.curves import Curve, run_names
 from pmgt_mpi.pictures.panel import COST_NAMES, MEASURE_NAMES
 from pmgt_mpi.pictures.pictures import Picture, page_colour
+from pmgt_mpi.replacing import replacing
 from pmgt_mpi.report.sections import (
     costs_section,
     curves_section,

@@ -11,8 +11,8 @@ from reproduced import DATA, RATIOS, read_experiments
 from reproduction_page import page
 from sweep_table import read_table
 
-from pmgt_mpi.cache import replacing
 from pmgt_mpi.errors import UserError
+from pmgt_mpi.replacing import replacing
 
 NAME = "reproduction"
 

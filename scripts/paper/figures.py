@@ -12,11 +12,11 @@ from matplotlib.figure import Figure
 from PIL import Image
 from reproduced import DATA, METHODS, RATIOS, Experiment
 
-from pmgt_mpi.cache import replacing
 from pmgt_mpi.pictures.curves import Curve
 from pmgt_mpi.pictures.labels import label_curves
 from pmgt_mpi.pictures.panel import COST_NAMES, MEASURE_NAMES, draw_curves
 from pmgt_mpi.pictures.style import COLOURS, RC
+from pmgt_mpi.replacing import replacing
 
 NAMES = {
     "pmgt-katyushax": "PMGT-KatyushaX",

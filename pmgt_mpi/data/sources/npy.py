@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pmgt_mpi.cache import replacing
 from pmgt_mpi.data.archive import Archive, is_packed, unpacked
 from pmgt_mpi.data.files import find_file, is_private, own_path, reading
 from pmgt_mpi.data.rows import Rows
@@ -16,6 +15,7 @@ from pmgt_mpi.data.source import label_number
 from pmgt_mpi.data.sources.npyfile import CHUNK_BYTES, NpyFile
 from pmgt_mpi.errors import UserError
 from pmgt_mpi.mpi.collective import Collective
+from pmgt_mpi.replacing import replacing
 
 Array = NDArray[Any]
 

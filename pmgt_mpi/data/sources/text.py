@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pmgt_mpi.cache import replacing
 from pmgt_mpi.data.archive import Archive, files_of, is_packed, unpacked
 from pmgt_mpi.data.files import (
     check_same,
@@ -35,6 +34,7 @@ from pmgt_mpi.data.sources.lines import (
 from pmgt_mpi.data.sources.npyfile import NpyFile, NpyWriter
 from pmgt_mpi.errors import UserError
 from pmgt_mpi.mpi.collective import Collective
+from pmgt_mpi.replacing import replacing
 
 Array = NDArray[Any]
 
