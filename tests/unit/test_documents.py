@@ -65,6 +65,44 @@ def test_every_file_that_is_named_is_there(path):
     assert not missing
 
 
+# How it is built.
+
+
+def test_the_rooms_are_all_told_of_once_in_the_order_of_the_contract():
+    page = text_of("docs/architecture.md").partition("\n## ")[0]
+    named = chain(*(quoted(row[0]) for row in rows_of(page)))
+    rooms = [name for name in named if name != "pmgt_mpi.solve"]
+    folder = ROOT / "pmgt_mpi"
+    there = {path.name for path in folder.glob("*.py")} - {"__init__.py"}
+    there |= {f"{path.parent.name}/" for path in folder.glob("*/__init__.py")}
+    assert sorted(rooms) == sorted(there)
+    with (ROOT / "pyproject.toml").open("rb") as file:
+        contract = tomllib.load(file)["tool"]["importlinter"]["contracts"][0]
+    layer = {
+        name.strip(): number
+        for number, names in enumerate(contract["layers"])
+        for name in names.split("|")
+    }
+    order = [layer[name.removesuffix(".py").strip("/")] for name in rooms]
+    until = order.index(layer["mpi"]) + 1  # below it the document has one line for all
+    assert order[:until] == sorted(order[:until])
+
+
+def test_the_table_of_changes_names_what_is_there():
+    page = text_of("docs/architecture.md").partition("## I want to change")[2]
+    folder = ROOT / "pmgt_mpi"
+    for _, where in rows_of(page):
+        paths = [name for name in quoted(where) if "/" in name or name.endswith(".py")]
+        assert paths, where
+        for name in paths:
+            if name != "__init__.py" and "NAME" not in name:
+                assert (folder / name).exists(), where
+        for thing, name in re.findall(r"`([\w.]+)` in `([\w/]+\.py)`", where):
+            code = (folder / name).read_text()
+            for part in thing.split("."):
+                assert re.search(rf"^ *(class|def) {part}\b", code, re.MULTILINE), where
+
+
 # The README.
 
 
