@@ -9,7 +9,8 @@ from typing import Any, Literal
 
 from numpy.typing import ArrayLike, NDArray
 
-from pmgt_mpi.config.schema import AlgorithmSection, Config
+from pmgt_mpi.config.schema import Config
+from pmgt_mpi.config.sections import AlgorithmSection
 from pmgt_mpi.environment import one_blas_thread
 from pmgt_mpi.errors import UserError
 from pmgt_mpi.execution.engine import Asked

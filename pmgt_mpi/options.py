@@ -44,6 +44,20 @@ LARGEST = 2**63 - 1
 
 Seed = Annotated[int, Within(ge=0, le=LARGEST)]
 
+Cadence = Annotated[int, Within(ge=0)] | Literal["auto"]
+"""Steps between evaluations; 0 is only at the start and the end."""
+
+OF_NAMED = "keys of what the section names"
+"""Marks the field of a section that holds these, and is no key itself."""
+
+Options = Annotated[dict[str, Any], OF_NAMED]
+"""Keyword arguments of what a section names."""
+
+FILE = "a file's path"
+"""Marks a text that is one."""
+
+FilePath = Annotated[str, FILE]
+
 AUTO: Any = "auto"
 """A practical default, made a number when the problem and the network are known."""
 

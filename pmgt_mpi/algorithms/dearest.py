@@ -53,7 +53,7 @@ class DEAREST:
     batch_size
         b.
     probability
-        p; ``auto`` is b/n.
+        p, of a full gradient in a step; ``auto`` is b/n.
     step_size
         η; ``auto`` is that of PMGT-SVRG.
     mix_rounds

@@ -61,11 +61,11 @@ class DESTRESS:
     inner_steps
         S; ``auto`` is ⌈n/b⌉.
     activation
-        p in (0, 1], how often an agent takes part in an inner step.
+        p, how often an agent takes part in an inner step.
     step_size
         α; ``auto`` is that of PMGT-SVRG, times √p for the noise of λ/p.
     mix_rounds
-        M, of the outer mix; by default that of the [mixing] section.
+        M; of the outer mix, by default that of the [mixing] section.
     inner_rounds
         R, of the inner mixes; likewise.
 

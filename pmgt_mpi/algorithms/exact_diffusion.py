@@ -37,7 +37,7 @@ class ExactDiffusion:
     Parameters
     ----------
     step_size
-        α, below 2/L for convex f_i whatever the network; ``theory`` and ``auto`` as for
+        α; below 2/L for convex f_i whatever the network; ``theory`` and ``auto`` as for
         NIDS, which has the same bound.
 
     References

@@ -41,7 +41,7 @@ class Extra:
     Parameters
     ----------
     step_size
-        α, below 2 λ_min(W̃)/L for convex f_i; ``theory`` and ``auto`` as for PG-EXTRA.
+        α; below 2 λ_min(W̃)/L for convex f_i; ``theory`` and ``auto`` as for PG-EXTRA.
 
     References
     ----------

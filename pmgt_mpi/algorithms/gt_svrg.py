@@ -47,7 +47,7 @@ class GTSVRG:
     batch_size
         b; 1 in the paper.
     period
-        q, the steps between snapshots; ``auto`` is ⌈n/b⌉.
+        q, the steps between full gradients; ``auto`` is ⌈n/b⌉.
     step_size
         α; ``auto`` is `tracking_step`.
 

@@ -27,8 +27,12 @@ class KatyushaX:
 
     Parameters
     ----------
-    batch_size, step_size, momentum
-        b, η and τ, as for PMGT-KatyushaX.
+    batch_size
+        b; as for PMGT-KatyushaX.
+    step_size
+        η; as for PMGT-KatyushaX.
+    momentum
+        τ; as for PMGT-KatyushaX.
 
     References
     ----------

@@ -39,7 +39,7 @@ class P2D2:
     Parameters
     ----------
     step_size
-        α, below 2/L for convex f_i whatever the network; ``theory`` and ``auto`` as for
+        α; below 2/L for convex f_i whatever the network; ``theory`` and ``auto`` as for
         NIDS, which has the same bound.
 
     References

@@ -73,7 +73,7 @@ class PMGTKatyushaX:
     step_size
         η.
     momentum
-        τ in (0, 1].
+        τ.
     mix_rounds
         M; by default that of the [mixing] section.
 

@@ -56,7 +56,7 @@ class PMGTLSVRG:
     batch_size
         b; 1 in the paper.
     probability
-        p; ``auto`` is b/n.
+        p, of a full gradient in a step; ``auto`` is b/n.
     step_size
         η; ``auto`` is that of PMGT-SVRG.
     mix_rounds

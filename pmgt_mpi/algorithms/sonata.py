@@ -42,7 +42,7 @@ class Sonata:
     step_size
         α; ``auto`` is `tracking_step` for full gradients.
     relaxation
-        γ in (0, 1], how far to go to the surrogate's minimiser.
+        γ, how far to go to the surrogate's minimiser.
 
     References
     ----------

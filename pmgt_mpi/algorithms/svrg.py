@@ -28,8 +28,10 @@ class SVRG:
 
     Parameters
     ----------
-    batch_size, step_size
-        b and η, as for PMGT-SVRG.
+    batch_size
+        b; as for PMGT-SVRG.
+    step_size
+        η; as for PMGT-SVRG.
 
     References
     ----------

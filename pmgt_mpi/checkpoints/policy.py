@@ -10,7 +10,7 @@ from pmgt_mpi.agent import Agent
 from pmgt_mpi.checkpoints.statefile import Numbers, flatten, rebuild
 from pmgt_mpi.checkpoints.store import Checkpoints
 from pmgt_mpi.clock import Clock
-from pmgt_mpi.config.schema import CheckpointSection
+from pmgt_mpi.config.sections import CheckpointSection
 from pmgt_mpi.errors import UserError
 from pmgt_mpi.gossip.gossip import Gossip
 from pmgt_mpi.output.results import Finished, Record

@@ -16,9 +16,9 @@ from pmgt_mpi.config.read import (
     named_section,
     network_section,
 )
-from pmgt_mpi.config.schema import (
+from pmgt_mpi.config.schema import Config
+from pmgt_mpi.config.sections import (
     AlgorithmSection,
-    Config,
     EvaluateSection,
     MixingSection,
     NetworkSection,

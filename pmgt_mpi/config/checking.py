@@ -15,9 +15,8 @@ from typing import Any, NamedTuple, get_type_hints
 
 from pydantic import ConfigDict, ValidationError, create_model
 
-from pmgt_mpi.config.schema import OF_NAMED
 from pmgt_mpi.errors import UserError, shortened
-from pmgt_mpi.options import LARGEST, has_large
+from pmgt_mpi.options import LARGEST, OF_NAMED, has_large
 from pmgt_mpi.registry import Registry, import_object, nearest
 
 STRICT = ConfigDict(extra="forbid", strict=True)

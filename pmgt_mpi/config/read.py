@@ -11,11 +11,11 @@ from typing import Any, TypeVar
 
 from pmgt_mpi.algorithms import ALGORITHMS
 from pmgt_mpi.config.checking import check_named, check_section, refuse_large
-from pmgt_mpi.config.schema import (
+from pmgt_mpi.config.schema import Config
+from pmgt_mpi.config.sections import (
     NEEDS_REFERENCE,
     AlgorithmSection,
     CheckpointSection,
-    Config,
     DataSection,
     EvaluateSection,
     MixingSection,

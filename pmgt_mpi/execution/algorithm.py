@@ -15,7 +15,8 @@ from pmgt_mpi.agent import Agent
 from pmgt_mpi.algorithms.base import Algorithm
 from pmgt_mpi.checkpoints.policy import Unsaved
 from pmgt_mpi.clock import Clock
-from pmgt_mpi.config.schema import AlgorithmSection, Config
+from pmgt_mpi.config.schema import Config
+from pmgt_mpi.config.sections import AlgorithmSection
 from pmgt_mpi.execution.advice import advice
 from pmgt_mpi.execution.engine import Engine
 from pmgt_mpi.execution.evaluation import Evaluator

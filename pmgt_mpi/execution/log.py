@@ -8,7 +8,8 @@ from typing import Any
 
 from pmgt_mpi.checkpoints.policy import Checkpointer, Policy, Unsaved
 from pmgt_mpi.checkpoints.store import Checkpoints
-from pmgt_mpi.config.schema import AlgorithmSection, Config
+from pmgt_mpi.config.schema import Config
+from pmgt_mpi.config.sections import AlgorithmSection
 from pmgt_mpi.execution.folder import Folder, Past, say_note
 from pmgt_mpi.execution.setup import Setup
 from pmgt_mpi.output.folder import RunFolder

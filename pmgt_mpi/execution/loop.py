@@ -13,7 +13,7 @@ from pmgt_mpi.agent import Agent
 from pmgt_mpi.algorithms.base import Algorithm
 from pmgt_mpi.checkpoints.policy import Agreement, Unsaved
 from pmgt_mpi.clock import Clock
-from pmgt_mpi.config.schema import StopSection
+from pmgt_mpi.config.sections import StopSection
 from pmgt_mpi.execution.evaluation import Evaluator
 from pmgt_mpi.mpi.collective import Collective
 from pmgt_mpi.output.results import Record

@@ -8,7 +8,8 @@ from typing import Any, Literal
 
 from pmgt_mpi.algorithms.base import Algorithm, Setting
 from pmgt_mpi.algorithms.traits import step_cost
-from pmgt_mpi.config.schema import AlgorithmSection, Config, StopSection
+from pmgt_mpi.config.schema import Config
+from pmgt_mpi.config.sections import AlgorithmSection, StopSection
 from pmgt_mpi.execution.requirements import refuse_idle, refuse_unmet
 from pmgt_mpi.execution.setup import Setup
 from pmgt_mpi.gossip.polynomials import contraction, rounds_for

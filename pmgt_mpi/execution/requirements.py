@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from pmgt_mpi.algorithms.base import Algorithm
 from pmgt_mpi.algorithms.traits import Traits
-from pmgt_mpi.config.schema import NEEDS_REFERENCE, StopSection
+from pmgt_mpi.config.sections import NEEDS_REFERENCE, StopSection
 from pmgt_mpi.errors import UserError
 from pmgt_mpi.execution.setup import Setup
 from pmgt_mpi.problems.gradient_table import gradient_table

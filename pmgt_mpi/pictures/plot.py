@@ -8,12 +8,12 @@ from pathlib import Path
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from pmgt_mpi.cache import replacing
 from pmgt_mpi.output.reading import Record, read_records
 from pmgt_mpi.pictures.curves import Curve, looks, measure_of
 from pmgt_mpi.pictures.labels import legend_below
 from pmgt_mpi.pictures.panel import COST_NAMES, MEASURE_NAMES, draw_curves
 from pmgt_mpi.pictures.style import drawing
+from pmgt_mpi.replacing import replacing
 from pmgt_mpi.terminal import printable
 
 AXES = tuple((cost, COST_NAMES[cost]) for cost in ("gradients", "rounds", "seconds"))

@@ -8,7 +8,8 @@ from typing import Any
 
 from pmgt_mpi.algorithms.base import Algorithm
 from pmgt_mpi.algorithms.traits import step_cost
-from pmgt_mpi.config.schema import AlgorithmSection, Config
+from pmgt_mpi.config.schema import Config
+from pmgt_mpi.config.sections import AlgorithmSection
 from pmgt_mpi.execution.parameters import resolved_method
 from pmgt_mpi.gossip.exchange import tape_shape
 from pmgt_mpi.graphs.neighbourhood import facts_of

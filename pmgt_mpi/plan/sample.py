@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from pmgt_mpi.config.schema import Config, NetworkSection
+from pmgt_mpi.config.schema import Config
+from pmgt_mpi.config.sections import NetworkSection
 from pmgt_mpi.data.archive import is_packed
 from pmgt_mpi.data.files import find_file, is_private, own_path
 from pmgt_mpi.data.source import Source, Table

@@ -42,13 +42,15 @@ class IndefiniteQuadratic:
         L / σ of the mean.
     smoothness
         L of the mean.
-    l1, l2
+    l1
         Every component's curvature lies in [−l2, l1], and both are attained. The
         weight m n_i / N of unequal shards comes on top, as it does everywhere.
+    l2
+        See l1.
     spread
         s, how much the linear terms differ.
     seed
-        Of v, b and p.
+        Of the directions v, b and p.
     """
 
     quadratic: ClassVar[bool] = True

@@ -27,11 +27,13 @@ class Box:
 
     Parameters
     ----------
-    lower, upper
-        The bounds, the same for every coordinate; each of them may be infinite, else it
-        is at most 1e15 in size.
+    lower
+        The least that a coordinate may be: at most 1e15 in size, or ``-inf``.
+    upper
+        The most that it may be, likewise.
     tolerance
-        How far outside still counts as inside, relative to max(1, |bound|).
+        How far outside still counts as inside, relative to the bound, or to 1 if that
+        is more.
     """
 
     lower: float = -math.inf

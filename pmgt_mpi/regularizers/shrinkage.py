@@ -108,8 +108,10 @@ class ElasticNet(Shrinkage):
 
     Parameters
     ----------
-    l1, l2
-        Strength of the two parts.
+    l1
+        Factor of the norm.
+    l2
+        Factor of half the squared norm.
     """
 
     l1: Strength

@@ -10,7 +10,7 @@ from lab_base import Lab, Record
 from wins_lab import EVERY, config_of
 
 from pmgt_mpi.algorithms import ALGORITHMS
-from pmgt_mpi.config.schema import AlgorithmSection, StopSection
+from pmgt_mpi.config.sections import AlgorithmSection, StopSection
 
 
 class Ranks(Lab):

@@ -18,7 +18,7 @@ import sys
 
 STORY = ("pmgt_mpi.execution.command", "pmgt_mpi.execution.run")
 # What a phase may do by others of its kind: execution's files, the config's own makers.
-INSIDE = ("pmgt_mpi.execution", "pmgt_mpi.config.schema")
+INSIDE = ("pmgt_mpi.execution", "pmgt_mpi.config.sections")
 calls, entered = [], []
 
 

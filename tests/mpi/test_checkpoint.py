@@ -11,10 +11,10 @@ from pmgt_mpi.checkpoints.identity import facts, machine
 from pmgt_mpi.checkpoints.policy import Checkpointer, Policy, Unsaved
 from pmgt_mpi.checkpoints.resume import newest
 from pmgt_mpi.checkpoints.store import Checkpoints, complete, numbered
-from pmgt_mpi.config.schema import (
+from pmgt_mpi.config.schema import Config
+from pmgt_mpi.config.sections import (
     AlgorithmSection,
     CheckpointSection,
-    Config,
     EvaluateSection,
     MixingSection,
     ProblemSection,

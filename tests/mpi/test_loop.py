@@ -10,7 +10,7 @@ import pytest
 
 from pmgt_mpi.agent import Agent
 from pmgt_mpi.clock import Clock
-from pmgt_mpi.config.schema import StopSection
+from pmgt_mpi.config.sections import StopSection
 from pmgt_mpi.execution.evaluation import FAR_ABOVE_START, Evaluator, Objective
 from pmgt_mpi.execution.loop import run_loop
 from pmgt_mpi.gossip.exchange import PersistentExchange

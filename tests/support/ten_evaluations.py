@@ -9,7 +9,7 @@ from mpi4py import MPI
 
 from pmgt_mpi.agent import Agent
 from pmgt_mpi.clock import Clock
-from pmgt_mpi.config.schema import StopSection
+from pmgt_mpi.config.sections import StopSection
 from pmgt_mpi.data.shard import Shard
 from pmgt_mpi.execution.evaluation import Evaluator, Objective
 from pmgt_mpi.execution.loop import run_loop

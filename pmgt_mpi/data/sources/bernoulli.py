@@ -17,8 +17,10 @@ class Bernoulli:
 
     Parameters
     ----------
-    rows, columns
-        N and d.
+    rows
+        N, of all agents together.
+    columns
+        d.
     """
 
     def __init__(self, *, rows: Count, columns: Count) -> None:

@@ -16,6 +16,7 @@ from pmgt_mpi.data.sources.lines import parse_lines
 from pmgt_mpi.data.sources.text import Parse, open_text
 from pmgt_mpi.errors import UserError
 from pmgt_mpi.mpi.collective import Collective
+from pmgt_mpi.options import FilePath
 
 Array = NDArray[Any]
 
@@ -26,11 +27,12 @@ class Csv:
     Parameters
     ----------
     path
-        The file; with {agent} in it, each agent reads a file of its own.
+        The file; with ``{agent}`` or ``{agent:03d}`` in it, each agent reads a file
+        of its own.
     label_column
         Number of the column that is the label, from 0; −1 is the last.
     delimiter
-        What stands between two numbers; a blank stands for any blanks and tabs.
+        One character, between two numbers; a blank stands for any blanks and tabs.
     header
         Whether the first line holds names.
     """
@@ -38,7 +40,7 @@ class Csv:
     def __init__(
         self,
         *,
-        path: str,
+        path: FilePath,
         label_column: int | None = None,
         delimiter: str = ",",
         header: bool = False,

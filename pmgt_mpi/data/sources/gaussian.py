@@ -32,22 +32,26 @@ class Gaussian:
 
     Parameters
     ----------
-    rows, columns
-        N and d.
+    rows
+        N, of all agents together.
+    columns
+        d.
     spectrum
-        The d eigenvalues λ. Without it they fall from 1 to 1/condition.
+        The d eigenvalues λ of the mean of a aᵀ; without it they fall from 1 to
+        1/condition.
     condition
-        λ_max / λ_min.
+        λ_max / λ_min, without a spectrum.
     decay
         How they fall: ``geometric``, ``linear``, or ``power`` (λ_j = j^−p).
     rotate
-        False leaves Q = I, for d so large that a d × d matrix is too much.
+        False leaves the axes as eigenvectors, Q = I: for d so large that a d × d matrix
+        is too much.
     labels
         ``linear``: b = aᵀx(t) + noise·ε; ``sign``: its sign, −1 or +1; or ``none``.
     noise
         Standard deviation of the labels' noise.
     heterogeneity
-        h in [0, 1].
+        h, how much shards of consecutive rows differ.
     """
 
     def __init__(

@@ -20,7 +20,7 @@ from pmgt_mpi.data.sources.lines import parse_lines
 from pmgt_mpi.data.sources.text import Parse, open_text
 from pmgt_mpi.errors import UserError
 from pmgt_mpi.mpi.collective import Collective
-from pmgt_mpi.options import Count
+from pmgt_mpi.options import Count, FilePath
 
 Array = NDArray[Any]
 
@@ -46,7 +46,8 @@ class Libsvm:
     Parameters
     ----------
     path
-        The file; with {agent} in it, each agent reads a file of its own.
+        The file; with ``{agent}`` or ``{agent:03d}`` in it, each agent reads a file
+        of its own.
     columns
         d; without it the largest index in the data is the last column, and one above
         67,108,864 is refused.
@@ -55,7 +56,7 @@ class Libsvm:
     """
 
     def __init__(
-        self, *, path: str, columns: Count | None = None, zero_based: bool = False
+        self, *, path: FilePath, columns: Count | None = None, zero_based: bool = False
     ) -> None:
         if columns is not None and columns > MOST_COLUMNS:
             raise UserError(

@@ -15,6 +15,7 @@ from pmgt_mpi.data.source import label_number
 from pmgt_mpi.data.sources.npyfile import CHUNK_BYTES, NpyFile
 from pmgt_mpi.errors import UserError
 from pmgt_mpi.mpi.collective import Collective
+from pmgt_mpi.options import FilePath
 from pmgt_mpi.replacing import replacing
 
 Array = NDArray[Any]
@@ -26,15 +27,20 @@ class Npy:
     Parameters
     ----------
     path
-        The file; with {agent} in it, each agent reads a file of its own.
+        The file; with ``{agent}`` or ``{agent:03d}`` in it, each agent reads a file
+        of its own.
     labels
         Another .npy file, with one number for each row.
     label_column
-        Or the number of the column that is the label, from 0; −1 is the last.
+        Number of the column that is the label, from 0; −1 is the last.
     """
 
     def __init__(
-        self, *, path: str, labels: str | None = None, label_column: int | None = None
+        self,
+        *,
+        path: FilePath,
+        labels: FilePath | None = None,
+        label_column: int | None = None,
     ) -> None:
         if labels is not None and label_column is not None:
             raise UserError(

@@ -6,10 +6,10 @@ import pytest
 
 from pmgt_mpi.algorithms import ALGORITHMS
 from pmgt_mpi.algorithms.nids import NIDS
-from pmgt_mpi.config.schema import (
+from pmgt_mpi.config.schema import Config
+from pmgt_mpi.config.sections import (
     AlgorithmSection,
     CheckpointSection,
-    Config,
     DataSection,
     EvaluateSection,
     MixingSection,
