@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import inspect
+import os
 import re
+import subprocess
+import sys
 import textwrap
 import tomllib
 from dataclasses import fields
 from itertools import chain
+from typing import Annotated, Literal
 
 import pytest
 
@@ -18,10 +22,21 @@ from pmgt_mpi.api import Result
 from pmgt_mpi.config.read import check_config
 from pmgt_mpi.data import PARTITIONS, SCALINGS, SOURCES
 from pmgt_mpi.errors import UserError
-from pmgt_mpi.gossip import MIXINGS
+from pmgt_mpi.gossip import EXCHANGES, MIXINGS
 from pmgt_mpi.graphs import TOPOLOGIES, WEIGHTS
+from pmgt_mpi.options import (
+    Count,
+    FilePath,
+    NonNegative,
+    Positive,
+    Probability,
+    Rounds,
+    Strength,
+    Within,
+)
 from pmgt_mpi.problems import PROBLEMS
 from pmgt_mpi.regularizers import REGULARIZERS
+from scripts import config_reference
 from tests.launcher import ROOT
 from tests.support.documents import (
     DOCUMENTS,
@@ -287,6 +302,52 @@ def smallest(section: str, name: str | None) -> dict[str, object]:
     told = options.get(name, {})
     values = {key: REQUIRED[key] for key, text in told.items() if text == "required"}
     return {NAMED[section][0]: name, **values}
+
+
+def test_the_tables_of_the_reference_are_those_of_the_types():
+    script = ROOT / "scripts" / "config_reference.py"
+    done = subprocess.run(
+        [sys.executable, script, "--check"],
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_a_table_that_is_not_that_of_the_types_is_found():
+    page = text_of("docs/configuration.md")
+    assert config_reference.written(page) == page
+    other = page.replace(
+        "| `timeout` | `600.0` | > 0 |", "| `timeout` | `60.0` | > 0 |"
+    )
+    assert other != page
+    assert config_reference.written(other) == page
+
+
+@pytest.mark.parametrize(
+    ("annotation", "told"),
+    [
+        (Positive, "> 0"),
+        (NonNegative, "≥ 0"),
+        (Strength, "in [0, 1e15]"),
+        (Probability, "in (0, 1]"),
+        (Count, "count"),
+        (Rounds | Literal["auto"], 'count up to 1e6, `"auto"`'),
+        (int, "whole number"),
+        (Annotated[int, Within(ge=0)] | None, "whole number ≥ 0"),
+        (float | None, "number"),
+        (bool, "`true`, `false`"),
+        (FilePath | None, "path"),
+        (list[Positive] | None, "a list (each > 0)"),
+        (Annotated[str, EXCHANGES], '`"isend"`, `"persistent"`'),
+        (Annotated[str | None, WEIGHTS], "a name of the [weights](gossip.md#weights)"),
+    ],
+)
+def test_what_a_value_may_be_is_told_from_its_type(annotation, told):
+    assert config_reference.allowed(annotation) == told
 
 
 def test_the_reference_has_every_section():
