@@ -107,8 +107,8 @@ class Agent:
     def remember(self, x: Array) -> tuple[Array, Array, Array]:
         """∇f_i(x), and φ_j = ∇f_ij(x) for every row j: SAGA's table, and its mean.
 
-        What a table holds is the problem's affair (`gradient_table`); an algorithm
-        keeps it, and the mean, in its state.
+        The problem decides what a table holds (`gradient_table`); an algorithm keeps
+        it, and the mean, in its state.
         """
         self.gradients += self._problem.rows
         self.gradients_paper += self._problem.rows

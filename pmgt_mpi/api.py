@@ -30,7 +30,7 @@ Named = str | Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Result:
-    """What `solve` gives on every agent.
+    """What `solve` returns on every agent.
 
     Attributes
     ----------

@@ -166,4 +166,4 @@ def check_together(
     if options.config is None and options.resume in (None, "auto"):
         parser.error("the following arguments are required: --config")
     if options.out is not None and options.resume not in (None, "auto"):
-        parser.error("--resume RUN_FOLDER names the folder; leave --out away")
+        parser.error("--resume RUN_FOLDER names the folder; omit --out")

@@ -77,7 +77,7 @@ class IndexStream:
     def snapshot(self) -> dict[str, Any]:
         """Where the stream stands: numbers that JSON can hold.
 
-        The block itself is not among them: the state before it gives it again.
+        The block itself is not among them: the state before it makes it again.
         """
         return {
             "before": self._before,

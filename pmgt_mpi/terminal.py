@@ -49,8 +49,8 @@ def open_terminal() -> TextIO | None:
 def command(main: Callable[[], int]) -> NoReturn:
     """Run a command, and end the process with its exit code.
 
-    Its output does not end it: neither a sign that the terminal's encoding lacks nor a
-    reader that is gone, as in ``--list | head -1``.
+    Its output does not end it: neither a character that the terminal's encoding lacks
+    nor a reader that is gone, as in ``--list | head -1``.
     """
     if sys.stdout is None:  # closed by whoever started the process
         sys.stdout = Path(os.devnull).open("w")  # noqa: SIM115 (until the end)
@@ -97,15 +97,15 @@ def complain(error: UserError) -> int:
 
 
 def printable(text: str) -> str:
-    r"""Write out what is no sign, as \x1b, which begins orders to a terminal.
+    r"""Write out what cannot be printed, as \x1b, which begins orders to a terminal.
 
     Names of algorithms, runs, files and hosts are text from outside.
     """
     if text.isprintable():
         return text
     return "".join(
-        sign if sign.isprintable() else sign.encode("unicode_escape").decode()
-        for sign in text
+        letter if letter.isprintable() else letter.encode("unicode_escape").decode()
+        for letter in text
     )
 
 

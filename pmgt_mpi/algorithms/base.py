@@ -138,9 +138,10 @@ class Algorithm(Protocol):
     dataclass of arrays and numbers and nothing else.
 
     A method with a convergence theorem may add ``bound(setting)``: asked with all
-    parameters numbers, it gives k ↦ the factor by which F(y^0) − F* bounds the expected
-    F(y^k) − F*, or None where the theorem does not speak of these parameters. It then
-    has a `step_size` and `mix_rounds`, which tell what rounding leaves of the bound.
+    parameters numbers, it returns k ↦ the factor by which F(y^0) − F* bounds the
+    expected F(y^k) − F*, or None where the theorem does not speak of these parameters.
+    It then has a `step_size` and `mix_rounds`, which tell what rounding leaves of the
+    bound.
     """
 
     traits: ClassVar[Traits]

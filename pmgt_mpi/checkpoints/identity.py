@@ -52,7 +52,7 @@ NAMES = {
 
 def differing_facts(before: Numbers, now: Numbers) -> list[str]:
     """Name what differs between the facts of two runs."""
-    told = []
+    differences = []
     for key in dict.fromkeys([*before, *now]):
         old, new = before.get(key), now.get(key)
         if old == new:
@@ -60,12 +60,14 @@ def differing_facts(before: Numbers, now: Numbers) -> list[str]:
         name = NAMES.get(key, key)
         if isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
             agents = [i for i in range(len(old)) if old[i] != new[i]]
-            told.append(f"{name} of agent {agents[0]} differ from what they were")
+            differences.append(
+                f"{name} of agent {agents[0]} differ from what they were"
+            )
         elif isinstance(old, list | None) or key == "start":
-            told.append(f"{name} differ from what they were")
+            differences.append(f"{name} differ from what they were")
         else:
-            told.append(f"{name} is {new}, and was {old}")
-    return told
+            differences.append(f"{name} is {new}, and was {old}")
+    return differences
 
 
 def machine() -> Numbers:
@@ -91,9 +93,9 @@ def _cpu() -> str:
 
 def changed_machines(before: list[Numbers], now: list[Numbers]) -> list[str]:
     """Name what differs between the machines of two runs."""
-    told: dict[str, None] = {}
+    differences: dict[str, None] = {}
     for old, new in zip(before, now, strict=False):
         for key in dict.fromkeys([*old, *new]):
             if old.get(key) != new.get(key):
-                told[f"{key} is {new.get(key)}, and was {old.get(key)}"] = None
-    return list(told)
+                differences[f"{key} is {new.get(key)}, and was {old.get(key)}"] = None
+    return list(differences)

@@ -205,7 +205,7 @@ class Checkpointer(Unsaved):
             raise UserError(
                 "the checkpoint was written by another version of the algorithm: its "
                 f"state has {', '.join(numbers['state'])}, not {', '.join(names)}; "
-                "start anew with another --out"
+                "start again with another --out"
             )
         self._agent.restore(numbers["agent"])
         self._gossip.restore(numbers["gossip"])

@@ -181,8 +181,8 @@ class Found(NamedTuple):
 def newest(run: Path, folder: RunFolder | None, collective: Collective) -> Found | None:
     """Find the newest checkpoint that is whole on every agent; collective.
 
-    One that is damaged is passed over. If there was none, the run begins anew; if there
-    were some and none is whole, that is an error, since beginning anew would throw away
+    One that is damaged is passed over. If there was none, the run begins at step 0; if
+    there were some and none is whole, that is an error, since this would throw away
     what they tell. Nothing is changed on the disk.
     """
     candidates = None
@@ -204,9 +204,9 @@ def newest(run: Path, folder: RunFolder | None, collective: Collective) -> Found
         damaged[path] = problem
     if damaged:
         with collective.agreed():
-            told = "; ".join(f"{path.name}: {why}" for path, why in damaged.items())
+            reasons = "; ".join(f"{path.name}: {why}" for path, why in damaged.items())
             raise UserError(
-                f"no checkpoint of {run} is whole: {told}; start a new run with "
+                f"no checkpoint of {run} is whole: {reasons}; start a new run with "
                 "another --out"
             )
     return None
@@ -238,5 +238,5 @@ def _read(path: Path, folder: RunFolder | None, agent: int) -> Found:
 def _shared(collective: Collective, found: Found) -> Found:
     """Tell every agent which algorithms are done, without their arrays."""
     light = [run._replace(x_agents=None) for run in found.done]
-    told = collective.from_first(light)
-    return found if collective.agent == 0 else found._replace(done=told)
+    done = collective.from_first(light)
+    return found if collective.agent == 0 else found._replace(done=done)

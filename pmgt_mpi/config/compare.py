@@ -41,7 +41,7 @@ def differences(asked: Config, resolved: Config, now: Config) -> list[str]:
             f"the algorithms are {', '.join(labels[1])}, and were "
             f"{', '.join(labels[0])}"
         ]
-    told = []
+    differences = []
     for name in dict.fromkeys([*words, *new]):
         if name in FREE:
             continue
@@ -50,11 +50,11 @@ def differences(asked: Config, resolved: Config, now: Config) -> list[str]:
             sections = zip(words[name], numbers[name], new[name], strict=True)
             for old, became, one in sections:
                 where = f"[[algorithm]] {one['label']}:"
-                told += _differing(where, free, old, became, one)
+                differences += _differing(where, free, old, became, one)
         else:
             three = (each.get(name, {}) for each in (words, numbers, new))
-            told += _differing(f"[{name}]", free, *three)
-    return told
+            differences += _differing(f"[{name}]", free, *three)
+    return differences
 
 
 def _differing(

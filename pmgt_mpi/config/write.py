@@ -1,4 +1,4 @@
-"""Writing a config as TOML, with every default, such that reading gives it again."""
+"""Writing a config as TOML, with every default, so that what is read is equal."""
 
 from __future__ import annotations
 

@@ -100,7 +100,7 @@ class Streams:
     file
         What is packed.
     new
-        Gives an unpacker for one stream.
+        Returns an unpacker for one stream.
     """
 
     def __init__(self, file: BinaryIO, new: Callable[[], Any]) -> None:
@@ -138,7 +138,7 @@ class Streams:
 
 
 Convert = Callable[[Path, Path], Iterable[str]]
-"""Unpack a file (first) into files of a folder (second); gives their names."""
+"""Unpack a file (first) into files of a folder (second); returns their names."""
 
 
 def unpacked(
@@ -252,9 +252,9 @@ def is_intact(folder: Path, made_of: dict[str, Any]) -> bool:
     try:
         if not is_own(folder / COMPLETE):
             return False
-        told = json.loads((folder / COMPLETE).read_text())
-        files = told.pop("files")
-        return told == made_of and all(
+        stored = json.loads((folder / COMPLETE).read_text())
+        files = stored.pop("files")
+        return stored == made_of and all(
             is_own(folder / name) and checksum(folder / name) == digest
             for name, digest in files.items()
         )

@@ -1,6 +1,6 @@
 """Which row goes to which agent, and how many.
 
-A partition gives each row its position in a new order of the whole data set; the agents
+A partition returns each row's position in a new order of the whole data set; the agents
 then get consecutive blocks of that order. Positions depend on the data and the seed
 alone, and not on who has read which rows.
 """

@@ -47,15 +47,15 @@ def _smaller_step(algorithm: Any, setting: Setting) -> str:
     allowed = get_type_hints(type(algorithm), include_extras=True)["step_size"]
     words = ["auto"] if allowed == AutoStep else ["theory", "auto"]
     for word in words:
-        told = f"take a smaller step_size ({used:.3g} was used"
+        message = f"take a smaller step_size ({used:.3g} was used"
         try:
             step = replace(algorithm, step_size=word).resolve(setting).step_size
         except UserError as error:
-            return f"{told}; {WHOSE[word]}'s cannot be told: {error})"
+            return f"{message}; {WHOSE[word]}'s cannot be told: {error})"
         if isinstance(step, str):
-            return f"{told})"
+            return f"{message})"
         if step <= SMALLER * used:
-            return f"{told}, {WHOSE[word]} gives {step:.3g})"
+            return f"{message}, {WHOSE[word]} gives {step:.3g})"
     give = " and ".join(WHOSE[word] for word in words)
     give += " gives" if len(words) == 1 else " give"
     return (

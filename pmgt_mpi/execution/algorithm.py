@@ -67,8 +67,8 @@ def run_algorithm(
     hooks = hooks or Unsaved()
     algorithm: Algorithm = section.method
     setting = setting_of(setup, config, section)
-    told = notes(section.name, algorithm, setup)
-    for note in told:
+    remarks = notes(section.name, algorithm, setup)
+    for note in remarks:
         tell(note)
     collective = setup.collective
     comm = setup.comm.Dup()
@@ -119,13 +119,13 @@ def run_algorithm(
         hooks=hooks,
     )
     x = outcome.solution
-    ranks, edges = _bills(setup, section.label, agent, gossip, clock, evaluator)
+    ranks, edges = _costs(setup, section.label, agent, gossip, clock, evaluator)
     finished = Finished(
         label=section.label,
         name=section.name,
         status=outcome.status,
         steps=outcome.steps,
-        notes=told,
+        notes=remarks,
         parameters=asdict(algorithm),  # type: ignore[call-overload]
         records=outcome.records,
         x=collective.sum(x) / collective.agents,
@@ -154,7 +154,7 @@ def _stacked(setup: Setup, x: Array) -> Array | None:
     return rows
 
 
-def _bills(
+def _costs(
     setup: Setup,
     label: str,
     agent: Agent,
@@ -164,7 +164,7 @@ def _bills(
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """What each agent spent, and what went over each edge."""
     collective, sent = setup.collective, gossip.sent
-    bill = {
+    costs = {
         "algorithm": label,
         "agent": collective.agent,
         "host": platform.node(),
@@ -189,5 +189,5 @@ def _bills(
         }
         for neighbour, out in gossip.edges().items()
     ]
-    words = collective.gather_to_first((bill, edges))
+    words = collective.gather_to_first((costs, edges))
     return [word[0] for word in words], [edge for word in words for edge in word[1]]

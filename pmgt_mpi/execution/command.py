@@ -56,15 +56,15 @@ def check_world(size: int) -> None:
 
 
 def _run(options: argparse.Namespace, everyone: Collective, monitor: Monitor) -> int:
-    told: tuple[Config, Output, int | None] | None = None
+    agreed: tuple[Config, Output, int | None] | None = None
     mine: Output | None = None
     with everyone.agreed():
         if everyone.agent == 0:
             config, mine, exit_code = read(options, everyone.agents)
-            told = config, mine._replace(asked=None, earlier=None), exit_code
-    told = everyone.from_first(told)
-    assert told is not None
-    config, output, exit_code = told
+            agreed = config, mine._replace(asked=None, earlier=None), exit_code
+    agreed = everyone.from_first(agreed)
+    assert agreed is not None
+    config, output, exit_code = agreed
     if exit_code is not None:
         return exit_code
     watchdog = Watchdog(everyone, monitor, config.run.timeout)

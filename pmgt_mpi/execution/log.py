@@ -111,8 +111,8 @@ class FolderLog(Log):
     def progress(self, section: AlgorithmSection, steps: int) -> Iterator[Watch]:
         """Write down every record of an algorithm, and show how far it is."""
         if self._folder is None:
-            with super().progress(section, steps) as nothing:
-                yield nothing
+            with super().progress(section, steps) as unseen:
+                yield unseen
             return
         folder, bar = self._folder, Progress(section.label, steps)
 

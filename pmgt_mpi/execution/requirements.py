@@ -58,17 +58,19 @@ def notes(name: str, method: Algorithm, setup: Setup) -> list[str]:
     traits = traits_of(method)
     if traits is None:
         return []
-    told = []
+    remarks = []
     c = setup.constants
     if c is not None and traits.convex == "components" and not c.convex:
-        told.append(f"{name}: its proof assumes convex components, which these are not")
+        remarks.append(
+            f"{name}: its proof assumes convex components, which these are not"
+        )
     if c is not None and traits.convex == "agents" and c.mu_local < 0:
-        told.append(
+        remarks.append(
             f"{name}: its proof assumes that every agent's f_i is convex, and one has "
             f"curvature {c.mu_local:.2g}"
         )
     if traits.psd and not setup.network.psd:
-        told.append(
+        remarks.append(
             f"{name}: its proof assumes 0 ⪯ W, and lambda_min is "
             f"{setup.network.lambda_min:.3g}"
         )
@@ -78,8 +80,8 @@ def notes(name: str, method: Algorithm, setup: Setup) -> list[str]:
         size = rows * numbers * setup.x0.dtype.itemsize
         what = "one number" if numbers == 1 else f"{numbers:,} numbers"
         memory = f"{size / 1e6:,.1f} MB" if size >= 1e5 else f"{size:,} bytes"
-        told.append(
+        remarks.append(
             f"{name} remembers {what} a row: {memory} for the {rows:,} rows of the "
             "largest shard"
         )
-    return told
+    return remarks

@@ -28,7 +28,7 @@ def theory_bound(setup: Setup, algorithm: Any, setting: Setting) -> Bound:
     """
     factor = algorithm.bound(setting) if hasattr(algorithm, "bound") else None
     if factor is None or setup.reference is None:
-        return nothing
+        return no_bound
     minimiser, offset = setup.reference, 0.0
     start = setup.objective().suboptimality(setup.x0)
     if setup.epsilon_f is not None:
@@ -45,7 +45,7 @@ def theory_bound(setup: Setup, algorithm: Any, setting: Setting) -> Bound:
     return bound
 
 
-def nothing(_: int) -> None:
+def no_bound(_: int) -> None:
     """No bound at any step."""
 
 

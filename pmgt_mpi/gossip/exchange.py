@@ -6,7 +6,7 @@ In the forms written in Python the vectors lie on a tape, one row after another:
 
 The rows from x^{k−1} to x^k are all that round k needs, so the update is one product of
 a weight vector with a contiguous block, written straight into the row that the next
-round sends. Both forms of the exchange share the tape and the product, and so give the
+round sends. Both forms of the exchange share the tape and the product, and so have the
 same bits; they differ only in how messages are started.
 """
 
@@ -26,7 +26,7 @@ from pmgt_mpi.mpi.library import MPI
 
 Array = NDArray[Any]
 Rounds = Callable[[Array], Array]
-"""Some gossip rounds, of a vector: gives a new one."""
+"""Some gossip rounds, of a vector: returns a new one."""
 
 SLOTS = 8
 """Rounds that fit on the tape before its last two vectors are copied to its start."""
@@ -82,7 +82,7 @@ class Exchange(ABC):
     ----------
     rounds
         Rounds done so far; each sends one message to and receives one message from
-        every neighbour. What `rounds_of` gives counts them, and nobody else does.
+        every neighbour. What `rounds_of` returns counts them, and nobody else does.
     nbytes
         Bytes of one message.
     """
@@ -107,7 +107,7 @@ class Exchange(ABC):
             order of id, and of the own x^k. The first round has no x^{k−1}, and its
             weight is not read.
         shape
-            Of the arrays that the function takes and gives; their size is the
+            Of the arrays that the function takes and returns; their size is the
             exchange's.
         """
 
@@ -205,7 +205,7 @@ class TapeExchange(Exchange):
 
 
 class IsendExchange(TapeExchange):
-    """Nonblocking Isend and Irecv, started anew in every round."""
+    """Nonblocking Isend and Irecv, started again in every round."""
 
     def _trade(self, own: Array, theirs: list[Array]) -> Trade:
         comm, neighbours = self.comm, self.neighbours

@@ -61,7 +61,7 @@ def facts_of(network: Network) -> NetworkFacts:
 def spread_network(
     collective: Collective, build: Callable[[], Network | None]
 ) -> tuple[Neighbourhood, NetworkFacts]:
-    """Build the network on agent 0; give every agent its own row and no more."""
+    """Build the network on agent 0; every agent gets its own row and no more."""
     neighbourhoods: list[Neighbourhood] | None = None
     facts: NetworkFacts | None = None
     with collective.agreed():

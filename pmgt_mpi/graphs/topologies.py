@@ -170,9 +170,9 @@ def random_regular(m: int, rng: np.random.Generator, *, degree: Count = 4) -> Gr
         Neighbours of an agent: below m, and m · degree even.
     """
     if degree >= m:
-        told = shortened(degree)
+        shown = shortened(degree)
         raise UserError(
-            f"[network] degree = {told} needs more than {told} agents, and there "
+            f"[network] degree = {shown} needs more than {shown} agents, and there "
             f"{'is 1' if m == 1 else f'are {m}'}; lower degree or start more ranks"
         )
     check_number(m * degree / 2, "random-regular", m)

@@ -1,6 +1,6 @@
 """Gossip matrices from a graph: W = I − (weighted Laplacian).
 
-Each function of the registry gives W and its extreme eigenvalues apart from the 1 of
+Each function of the registry returns W and its extreme eigenvalues apart from the 1 of
 consensus: λ_min, the smallest, and λ₂, the largest.
 """
 

@@ -35,7 +35,7 @@ SUBMIT = {
 
 
 def parse(arguments: list[str]) -> tuple[argparse.Namespace, list[str]]:
-    """Read the command line; give the options of the run apart."""
+    """Read the command line; return its options, and those of the run."""
     own, more = arguments, []
     if "--" in arguments:
         at = arguments.index("--")
@@ -136,7 +136,7 @@ def job_of(options: argparse.Namespace, more: list[str]) -> Job:
 
 
 def checked_name(options: argparse.Namespace, more: list[str]) -> str:
-    """Check the config as the run will, and give its name.
+    """Check the config as the run will; return its name.
 
     In a container the config lies elsewhere; where it is not here, it is not checked.
     """

@@ -136,7 +136,7 @@ def kubernetes(text: str, job: Job) -> str:
     """Fill in kubernetes/mpijob.yaml; JSON is YAML."""
     if job.seconds is not None:
         raise UserError(
-            "kubernetes has no time limit to be filled in: leave --time away, or stop "
+            "kubernetes has no time limit to be filled in: omit --time, or stop "
             "the run with -- --max-seconds S"
         )
     if job.ranks % job.slots:

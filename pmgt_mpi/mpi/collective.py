@@ -159,9 +159,9 @@ class Collective:
         except UserError as error:
             problem = error
         self.wait_quietly()
-        told = (str(problem), problem.exit_code) if problem else None
-        if (told := self.first_word(told)) is not None:
-            raise AgreedError(*told)
+        message = (str(problem), problem.exit_code) if problem else None
+        if (message := self.first_word(message)) is not None:
+            raise AgreedError(*message)
 
     def wait_quietly(self) -> None:
         """Wait for all agents asleep, and not inside MPI, which keeps a core busy.

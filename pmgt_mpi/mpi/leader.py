@@ -20,7 +20,7 @@ def led_by_first(
     together: Callable[..., Any],
     solve: Callable[[Callable[..., Any]], T],
 ) -> T:
-    """Run ``solve(ask)`` on agent 0 alone and give every agent its result.
+    """Run ``solve(ask)`` on agent 0 alone; return its result on every agent.
 
     Parameters
     ----------

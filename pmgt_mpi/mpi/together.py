@@ -35,7 +35,7 @@ class _EndedError(Exception):
 
 
 def together(agents: int, work: Callable[[Any], T], seconds: float) -> list[T]:
-    """Let every agent do its work, which is given a communicator; give what they give.
+    """Let every agent do its work with a communicator; return what they return.
 
     An exception of an agent, its traceback with it, ends all of them.
 

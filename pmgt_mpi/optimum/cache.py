@@ -44,7 +44,7 @@ def cached_minimise(
     What is read is not believed: its residual is measured again, and a minimiser that
     is worse than it was is thrown away. Only agent 0 touches the disk. A cache that
     cannot be written is not used. A user's own problem or regularizer is always
-    solved anew: nothing tells whether its code is still the same.
+    solved again: nothing tells whether its code is still the same.
 
     Parameters
     ----------
@@ -112,7 +112,7 @@ def place(key: str) -> Path | None:
         import logging  # seldom needed
 
         log = logging.getLogger(__name__)
-        log.warning("%s; this run finds the minimiser anew", error)
+        log.warning("%s; this run finds the minimiser again", error)
         return None
 
 

@@ -135,7 +135,7 @@ class CompositeQuadratic(NamedTuple):
         return None
 
     def newton_target(self, point: Point, damping: float) -> Array:
-        """Solve (I − D(I − tH)) s = p − u and give u + s.
+        """Solve (I − D(I − tH)) s = p − u; return u + s.
 
         D is the diagonal of prox's derivative at z. Rows with D = 0 lead to p, to its
         very bits: a zero is 0 and a bound is met. The others, divided by tD, are

@@ -55,7 +55,7 @@ def strongly_convex(
     problem, regularizer, collective, weight
         f_i, psi, all agents, and m n_i / N.
     constants, reference
-        Of F, where they are known; ε_f is sought between what ‖reference.x‖ allows and
+        Of F, where they are known; ε_f lies between what ‖reference.x‖ allows and
         ε. With a radius neither is needed, and a radius is held against them.
     """
     sigma = regularizer.sigma + (constants.sigma if constants is not None else 0.0)
@@ -79,7 +79,7 @@ def strongly_convex(
     elif search is None:
         raise UserError(
             f"epsilon = {accuracy.epsilon:g} needs the norm of a minimiser, and none "
-            "is sought here (reference = false, or a problem without constants() and "
+            "is found here (reference = false, or a problem without constants() and "
             "hessian()); give radius, a bound on ‖x*‖"
         )
     else:
@@ -111,7 +111,7 @@ class Search(NamedTuple):
     def largest(self, epsilon: float) -> float:
         """Find an ε_f that is enough, and is not when it is one per cent larger.
 
-        It is sought upwards of min(ε, ε/‖x*‖²), which is enough. As ‖x*_ε‖ ≤ ‖x*‖ the
+        The search begins at min(ε, ε/‖x*‖²), which is enough. As ‖x*_ε‖ ≤ ‖x*‖ the
         paper's ε_f does not lie below that.
         """
         low = allowed(epsilon, float(np.linalg.norm(self.reference.x)))

@@ -181,7 +181,7 @@ def refuse_schema(folder: Path) -> None:
         raise UserError(
             f"{folder} was written by another version of pmgt_mpi (schema {schema}, "
             f"and this one reads {SCHEMA}); use that version for it, or make the run "
-            "anew with another --out"
+            "again with another --out"
         )
 
 

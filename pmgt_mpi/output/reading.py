@@ -103,5 +103,5 @@ def read_text(path: Path, name: str) -> str:
 def broken(path: Path, what: str) -> UserError:
     """Say that a file is broken, and how."""
     return UserError(
-        f"{path} is broken: {what}; copy the run folder again, or run it anew"
+        f"{path} is broken: {what}; copy the run folder again, or run it again"
     )

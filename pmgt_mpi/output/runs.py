@@ -143,13 +143,13 @@ def read_run(path: Path) -> Run:
     check_shape(path / "config.toml", config, CONFIG)
     if has_large(config):
         raise broken(path / "config.toml", "it holds an integer of more than 64 bits")
-    for label, told in (summary or {}).items():
+    for label, end in (summary or {}).items():
         last = traces[label][-1]["step"] if label in traces else "none"
-        if last != told["step"]:
+        if last != end["step"]:
             raise broken(
                 metrics,
                 f"its last record of {label} is that of step {last}, but summary.json "
-                f"tells of step {told['step']}",
+                f"tells of step {end['step']}",
             )
     return Run(
         path=path,

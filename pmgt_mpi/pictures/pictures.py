@@ -85,7 +85,7 @@ def _curve_pictures(folder: Path, curves: Sequence[Curve]) -> Iterator[Picture]:
     for cost, shown in panels:
         every = [point for curve in curves for point in curve.points(cost, shown)]
         if not any(x > 0 for x, _ in every) or not any(y for _, y in every):
-            continue  # a single agent sends nothing and is of one mind
+            continue  # a single agent sends nothing, and differs from nobody
         figure, axis = _figure(PANEL)
         draw_curves(axis, curves, cost, shown)
         axis.set_ylabel(MEASURE_NAMES[shown])

@@ -91,12 +91,12 @@ def main(arguments: list[str] | None = None) -> int:
         seconds = 0.0 if options.table else options.seconds
         sample = take_sample(config, cluster.ranks, engine, comm, seconds=seconds)
         if options.table:
-            told = table(config, cluster, options.contraction, sample)
+            shown = table(config, cluster, options.contraction, sample)
         else:
             values = values_of(options, config, cluster, sample)
-            told = json.dumps(values, indent=2) if options.json else text(values)
+            shown = json.dumps(values, indent=2) if options.json else text(values)
         if world.rank == 0:
-            write(told + "\n")
+            write(shown + "\n")
     except UserError as error:
         if world.rank == 0:
             return complain(error)
@@ -193,11 +193,11 @@ def text(values: Any) -> str:
         )
     lines += ["", "Gradients and memory are of one agent, messages and bytes of all."]
     for one in values["algorithms"]:
-        told = (
+        parameters = (
             f"{name} {'~' if name in one['estimated'] else ''}{_told(value)}"
             for name, value in one["parameters"].items()
         )
-        lines.append(f"{printable(one['algorithm'])}: {', '.join(told)}")
+        lines.append(f"{printable(one['algorithm'])}: {', '.join(parameters)}")
     if any(one["estimated"] for one in values["algorithms"]):
         lines.append(
             "~: estimated from the rows of one agent, and with it rounds, messages and "

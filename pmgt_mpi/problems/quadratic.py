@@ -97,7 +97,7 @@ class QuadraticModel(LinearModel):
         return 0.5 * float(d.dot(self._apply(d)))
 
     def plus_square(self, epsilon: float) -> Self:
-        """f_i + (ε/2)‖x‖²; Q changes with c, and is made anew."""
+        """f_i + (ε/2)‖x‖²; Q changes with c, and is made again."""
         other = super().plus_square(epsilon)
         other.__dict__.pop("Q", None)
         return other

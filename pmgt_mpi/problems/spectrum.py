@@ -97,7 +97,7 @@ def largest_two(apply: Callable[[Array], Array], d: int) -> tuple[float, float]:
 def lower_bound(apply: Callable[[Array], Array], d: int, largest: float) -> float:
     """Find a number below λ_d, by little if Lanczos is quick, else 0.
 
-    λ_d is sought as the upper end of λ_1 I − G: there the tolerance is relative to
+    λ_d is found as the upper end of λ_1 I − G: there the tolerance is relative to
     λ_1, where relative to λ_d itself it might never be met.
     """
     from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh

@@ -208,8 +208,8 @@ def _parameters(curves: Sequence[Curve]) -> str:
     """The parameters as used, every word of the config made a number."""
     used = {}
     for curve in curves:
-        told = (curve.run.summary or {}) if curve.run else {}
-        used[curve.name] = told.get(curve.label, {}).get("parameters") or {}
+        summary = (curve.run.summary or {}) if curve.run else {}
+        used[curve.name] = summary.get(curve.label, {}).get("parameters") or {}
     keys = dict.fromkeys(key for values in used.values() for key in values)
     if not keys:
         return ""

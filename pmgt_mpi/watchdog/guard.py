@@ -34,8 +34,8 @@ def end_job(comm: Any, agent: int, error: BaseException) -> None:
 
         lines.append(f"{type(error).__name__}: {error}\n")
         lines += traceback.format_exception(error)
-    told = "".join(lines).split("\n")
-    sys.stderr.write("\n".join(map(printable, told)))
+    message = "".join(lines).split("\n")
+    sys.stderr.write("\n".join(map(printable, message)))
     sys.stderr.flush()
     sleep(0.2)  # mpirun drops what it has not read when the job is aborted
     comm.Abort(error.exit_code if isinstance(error, UserError) else 1)

@@ -136,7 +136,7 @@ class Monitor:
                 self.look()
 
     def _wait(self, seconds: float) -> str | None:
-        """Wait for a signal, or so long; give the signal's name."""
+        """Wait for a signal, or so long; return the signal's name."""
         if not self._signals:
             self._closing.wait(seconds)
             return None

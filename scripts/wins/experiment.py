@@ -16,8 +16,8 @@ CAP = {2: 1000.0, 300: 4000.0}
 """Gradients, in n, at which a run ends while no trial has converged; NIDS: 20 times."""
 RUNGS = ((0.25, 12), (1.0, 4), (3.0, 2), (10.5, 1))
 """Successive halving for the loser at r = 300: the budget as a multiple of KatyushaX's
-gradients, and how many remain. The optimum is sought, and must lie inside the grid, at
-the first rung, where all trials run."""
+gradients, and how many remain. The best trial must lie inside the grid, at the
+first rung, where all trials run."""
 SMALL_RUNGS = ((0.25, 2), (3.0, 1), (10.5, 1))
 """The same for the small grids."""
 FINALISTS = 6

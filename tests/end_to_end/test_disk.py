@@ -44,7 +44,7 @@ def error(result, code) -> str:
     return lines[0]
 
 
-def test_a_full_disk_ends_the_run_which_goes_on_when_there_is_room(
+def test_a_full_disk_ends_the_run_which_continues_when_there_is_room(
     whole, tmp_path, disk
 ):
     with begin(disk) as job:

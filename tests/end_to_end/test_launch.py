@@ -58,7 +58,7 @@ def written(folder, kind, *arguments, text=SMALL, ranks=2):
     return ["bash", "small.sh"]
 
 
-def test_hosts_sh_runs_stops_at_a_signal_and_goes_on(tmp_path):
+def test_hosts_sh_runs_stops_at_a_signal_and_continues(tmp_path):
     script = written(tmp_path, "hosts", "--out", "out", text=LONG)
     env = {**SINGLE_MACHINE, **environment(tmp_path)}
     with start(script, cwd=tmp_path, env=env) as job:

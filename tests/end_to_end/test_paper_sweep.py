@@ -52,7 +52,7 @@ def sweep(folder: Path) -> tuple[list[dict[str, str]], list[str], str]:
     return rows, ran, (folder / "configs" / "small.toml").read_text()
 
 
-def test_a_killed_sweep_goes_on_and_gives_the_same_table(tmp_path):
+def test_a_killed_sweep_continues_and_gives_the_same_table(tmp_path):
     (tmp_path / "declared").write_text(DECLARED)
     rows, ran, config = sweep(tmp_path)
     assert all(int(row["trials"]) >= 36 for row in rows)

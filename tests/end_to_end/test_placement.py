@@ -31,7 +31,7 @@ def test_any_placement_gives_the_same_bits(tmp_path):
     assert [one["bytes"] for one in across["algorithms"]] == [0, 0, 0, 0]
 
 
-def test_a_run_goes_on_with_another_placement(tmp_path, whole):
+def test_a_run_continues_with_another_placement(tmp_path, whole):
     with begin(tmp_path, "--set", "network.placement=[0,2,1,3]") as job:
         wait_for(job, lambda: checkpoint_number(tmp_path) >= 3)
     resume(tmp_path, "--set", "network.placement=[0,3,2,1]").expect(0)

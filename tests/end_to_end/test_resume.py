@@ -63,7 +63,7 @@ def broken(killed, tmp_path):
     return tmp_path
 
 
-def test_a_killed_run_goes_on_and_ends_with_the_same_bits(whole, broken):
+def test_a_killed_run_continues_and_ends_with_the_same_bits(whole, broken):
     result = resume(broken).expect(0)
     assert "resuming out from checkpoint" in result.stdout
     assert_same(whole, broken / "out")
@@ -87,7 +87,7 @@ def test_a_damaged_checkpoint_is_passed_over_with_a_warning(whole, broken):
     assert_same(whole, broken / "out")
 
 
-def test_another_processor_or_blas_is_told_and_the_run_goes_on(whole, broken):
+def test_another_processor_or_blas_is_told_and_the_run_continues(whole, broken):
     for path in manifests(broken):
         manifest = Manifest.read(path.parent)
         machines = [dict(one) for one in manifest.machines]
@@ -273,7 +273,7 @@ def test_a_finished_run_whose_summary_is_damaged_is_not_begun_again(
     assert contents(tmp_path / "out") == before
 
 
-def test_a_run_that_has_ended_goes_on_with_a_longer_budget(tmp_path):
+def test_a_run_that_has_ended_continues_with_a_longer_budget(tmp_path):
     (tmp_path / "long").mkdir()
     run_config(tmp_path, ranks=2).expect(0)
     assert len(manifests(tmp_path)) == 2
@@ -315,7 +315,7 @@ def test_several_algorithms_keep_their_own_budgets(tmp_path):
     assert steps == [5, 3, 8, 11]
 
 
-def test_a_longer_budget_goes_on_as_if_it_had_been_so_from_the_start(tmp_path):
+def test_a_longer_budget_continues_as_if_it_had_been_so_from_the_start(tmp_path):
     head, *sections = LONG.split("[[algorithm]]")
     text = head + "[[algorithm]]" + sections[0]
     first = ("--set", "stop.steps=45", "--set", "evaluate.every=5")
@@ -379,7 +379,7 @@ def test_a_second_run_in_the_folder_is_refused(broken):
         assert job.running()
 
 
-def test_auto_starts_goes_on_and_finds_nothing_to_do(whole, tmp_path):
+def test_auto_starts_continues_and_finds_nothing_to_do(whole, tmp_path):
     with begin(tmp_path, "--resume", "auto") as job:
         wait_for(job, lambda: checkpoint_number(tmp_path) >= 5)
         job.signal(signal.SIGKILL)
@@ -414,7 +414,7 @@ def test_what_is_no_run_folder_is_left_alone(tmp_path):
     assert [p.name for p in (tmp_path / "out").iterdir()] == ["thesis.tex"]
 
 
-def test_an_automatic_cadence_is_a_number_that_goes_on(tmp_path):
+def test_an_automatic_cadence_is_a_number_that_continues(tmp_path):
     sets = ("evaluate.every=auto", "algorithm.3.evaluate_every=2")
     run_config(tmp_path, ranks=2, set=sets).expect(0)
     config = tomllib.loads((tmp_path / "out" / "config.toml").read_text())

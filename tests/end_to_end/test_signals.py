@@ -49,14 +49,14 @@ def check_interrupted(folder, result, said):
     assert checkpoint_number(folder) == 1
 
 
-def test_usr1_on_mpirun_ends_with_a_checkpoint_and_the_run_goes_on(whole, tmp_path):
+def test_usr1_on_mpirun_ends_with_a_checkpoint_and_the_run_continues(whole, tmp_path):
     result = interrupt(tmp_path, lambda job: job.signal(signal.SIGUSR1))
     check_interrupted(tmp_path, result, "interrupted (SIGUSR1 on agent ")
     resume(tmp_path).expect(0)
     assert_same(whole, tmp_path / "out")
 
 
-def test_a_run_that_goes_on_has_not_ended(tmp_path):
+def test_a_run_that_continues_has_not_ended(tmp_path):
     interrupt(tmp_path, lambda job: job.signal(signal.SIGUSR1)).expect(INTERRUPTED)
     assert (tmp_path / "out" / "summary.json").exists()
     args = arguments("--resume", "out", "--set", "stop.steps=100000")

@@ -153,7 +153,7 @@ def test_seconds_leave_out_the_time_in_which_the_job_was_stopped(tmp_path):
     assert passed > 3
 
 
-def test_a_job_that_is_stopped_as_a_whole_and_goes_on_has_not_waited(tmp_path):
+def test_a_job_that_is_stopped_as_a_whole_and_continues_has_not_waited(tmp_path):
     with begin(tmp_path, *FOREVER) as job:
         wait_for(job, lambda: checkpoint_number(tmp_path) >= 2)
         ranks = ranks_of(job).values()

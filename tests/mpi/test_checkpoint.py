@@ -97,7 +97,7 @@ def policy(setup, folder, every=0, done=()):
     return Policy(checkpoints, cadence, list(done), monitor)
 
 
-def bills(finished):
+def costs(finished):
     timed = {"compute_seconds", "comm_seconds", "evaluation_seconds"}
     timed.add("peak_memory_bytes")
     return [
@@ -111,7 +111,7 @@ def told(record):
 
 
 @pytest.mark.parametrize("name", METHODS)
-def test_every_method_goes_on_with_the_same_bits(setup, folder, together, name):
+def test_every_method_continues_with_the_same_bits(setup, folder, together, name):
     whole = run(setup, name, Unsaved())
     own = policy(setup, folder, every=4)
     first = run(setup, name, Checkpointer(own, 0, None))
@@ -122,7 +122,7 @@ def test_every_method_goes_on_with_the_same_bits(setup, folder, together, name):
         assert len(list(complete(folder[0]))) == 2
         for other in (first, second):
             assert other.x_local.tobytes() == whole.x_local.tobytes()
-            assert bills(other) == bills(whole)
+            assert costs(other) == costs(whole)
             assert other.status == "budget"
             assert told(other.records[-1]) == told(whole.records[-1])
         # Records after the checkpoint are made again, that of its step is kept.
@@ -132,7 +132,7 @@ def test_every_method_goes_on_with_the_same_bits(setup, folder, together, name):
             assert told(record) == told(whole.records[index])
 
 
-def test_seconds_go_on_and_are_not_counted_twice(setup, folder, together):
+def test_seconds_continue_and_are_not_counted_twice(setup, folder, together):
     run(setup, "nids", Checkpointer(policy(setup, folder, every=4), 0, None))
     found = newest(folder[0], folder[1], setup.collective)
     before, _, wall = found.saved.numbers["clocks"]

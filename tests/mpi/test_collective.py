@@ -113,11 +113,11 @@ def test_largest_smallest_and_all(collective, together):
     largest = collective.max(np.array([agent, -agent]))
     smallest = collective.min(np.array([agent, -agent]))
     words = collective.gather(("word", agent))
-    bills = collective.gather_to_first(agent)
+    gathered = collective.gather_to_first(agent)
     first = collective.from_first({"from": agent})
     last = collective.from_agent(m - 1, {"from": agent})
     with together:
-        assert bills == (list(range(m)) if agent == 0 else [])
+        assert gathered == (list(range(m)) if agent == 0 else [])
         assert last == {"from": m - 1}
         assert largest.tolist() == [m - 1, 0]
         assert smallest.tolist() == [0, 1 - m]

@@ -44,7 +44,7 @@ def nids(world, x0, steps, chance, *, step_size):
 
 
 def extra(world, x0, steps, chance, *, step_size):
-    """EXTRA (Shi et al. 2015, Algorithm 1), with all gradients taken anew."""
+    """EXTRA (Shi et al. 2015, Algorithm 1), with all gradients taken again."""
     del chance
     W, W_tilde, alpha = world.W, halved(world), step_size
     X_old = np.tile(x0, (world.m, 1))

@@ -1,6 +1,6 @@
 """Methods with SAGA's table of gradients, in matrix form.
 
-The table holds a whole vector for every row here, and its mean is taken anew each time.
+The table holds a whole vector for every row here; its mean is taken each time again.
 It is the table of what differs from row to row: the l2 term and the linear one, which
 all rows share, are known exactly.
 """

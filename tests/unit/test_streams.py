@@ -32,7 +32,7 @@ def test_a_batch_larger_than_the_block_is_drawn_whole() -> None:
     assert len(IndexStream(stream(1, "indices"), 3).draw(BLOCK + 5)) == BLOCK + 5
 
 
-def test_a_stream_goes_on_from_anywhere_inside_a_block() -> None:
+def test_a_stream_continues_from_anywhere_inside_a_block() -> None:
     """Through JSON, as a checkpoint keeps it."""
     for draws in (0, 1, 5, BLOCK // 7, BLOCK // 7 + 1, BLOCK // 7 + 3):
         whole = IndexStream(stream(1, "indices"), 10)

@@ -156,10 +156,12 @@ class CsvParser:
         if len(fields) != self._fields:
             return f"{len(fields)} fields; expected {self._fields}, as in the first row"
         for column, field in enumerate(fields):
-            told = excerpt(field.strip().decode("latin1"))
+            shown = excerpt(field.strip().decode("latin1"))
             number = self._numbers(dtype, field)
-            if not told:
+            if not shown:
                 return f"column {column} (from 0) is empty; expected a number"
             if number is None or not np.isfinite(number).all():
-                return f"'{told}' in column {column} (from 0); expected a finite number"
+                return (
+                    f"'{shown}' in column {column} (from 0); expected a finite number"
+                )
         return f"expected {self._fields} finite numbers"

@@ -171,8 +171,8 @@ class LibsvmParser:
     def _explain(self, dtype: np.dtype[Any], line: bytes) -> str:
         label, *items = (item.decode("latin1") for item in line.split())
         if not is_finite(dtype, label):
-            told = f"label '{excerpt(label)}'"
-            return f"{told}; expected a finite number, then index:value …"
+            message = f"label '{excerpt(label)}'"
+            return f"{message}; expected a finite number, then index:value …"
         before = -1.0
         for item in items:
             index, _, value = item.partition(":")
@@ -181,12 +181,12 @@ class LibsvmParser:
             j = float(index)
             if j == 0 < self._base:
                 return "index 0; if indices count from 0, set data.zero_based = true"
-            told = f"index {excerpt(index)}"
+            message = f"index {excerpt(index)}"
             if not self._base <= j < self._end or not j.is_integer():
-                told += f"; expected {self._base} to {self._end - 1}"
-                return told if self._columns or j < self._end else told + TOO_WIDE
+                message += f"; expected {self._base} to {self._end - 1}"
+                return message if self._columns or j < self._end else message + TOO_WIDE
             if j <= before:
-                return f"{told} after {before:.0f}; expected increasing indices"
+                return f"{message} after {before:.0f}; expected increasing indices"
             before = j
         return "expected label index:value …"
 

@@ -135,7 +135,7 @@ def parse_lines(
     Parameters
     ----------
     parse
-        Gives what is in some lines, or None if any of them is wrong.
+        Returns what is in some lines, or None if any of them is wrong.
     explain
         Says what is wrong with one line, and what was expected.
     """

@@ -90,7 +90,7 @@ ARRAY = "array.npy"
 
 
 def unpack(packed: Path, folder: Path) -> list[str]:
-    """Write what was packed to a folder; give the names of its files."""
+    """Write what was packed to a folder; return the names of its files."""
     with (
         Archive(packed) as archive,
         replacing(folder / ARRAY) as temporary,

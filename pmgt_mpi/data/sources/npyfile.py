@@ -45,7 +45,7 @@ class NpyFile:
     name
         What to call it in messages.
     cached
-        Whether it lies in the cache, where another job may put the same file anew.
+        Whether it lies in the cache, where another job may put the same file again.
     """
 
     def __init__(self, path: Path, name: str, *, cached: bool = False) -> None:

@@ -31,7 +31,7 @@ class SyntheticTable:
     Parameters
     ----------
     draw
-        Gives block number b: its ``block_rows(columns)`` rows, and labels or None.
+        Returns block number b: its ``block_rows(columns)`` rows, and labels or None.
     """
 
     private = False

@@ -113,7 +113,7 @@ class TextTable:
 
 
 def write_rows(folder: Path, empty: Rows, parts: Iterable[Rows]) -> list[str]:
-    """Write rows to a folder, one file for each of their arrays; give the names.
+    """Write rows to a folder, one file for each of their arrays; return the names.
 
     Instead of the lengths of CSR rows, where each row begins and the last one ends is
     written, so that a range is found without reading what lies before it.
@@ -216,7 +216,7 @@ def open_text(
     options
         All that the rows depend on apart from the text.
     parser
-        Gives the parser for a file of this name and this first line, or says what is
+        Returns the parser for a file of this name and this first line, or says what is
         wrong with that line.
     """
     private = is_private(path)
@@ -228,8 +228,8 @@ def open_text(
                 try:
                     parse = parser(str(found), first_line(file, skip))
                 except LineError as error:
-                    told = f"{found}, line {error.line}: {error.what}"
-                    raise UserError(told) from None
+                    message = f"{found}, line {error.line}: {error.what}"
+                    raise UserError(message) from None
             return TextTable(found, parse, skip=skip, private=private)
 
     def convert(packed: Path, folder: Path) -> list[str]:

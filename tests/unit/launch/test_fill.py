@@ -211,7 +211,7 @@ def test_command_prints_or_writes(config, capsys):
         (["slurm", "--ranks", "2", "--time", "x"], "--time x: expected HH:MM:SS"),
         (["hosts", "--ranks", "2"], "hosts needs --hostfile FILE"),
         (["kubernetes", "--ranks", "3", "--slots", "2"], "--slots 2 does not divide"),
-        (["kubernetes", "--ranks", "3", "--time", "1:00"], "leave --time away"),
+        (["kubernetes", "--ranks", "3", "--time", "1:00"], "omit --time, or stop"),
         (["kubernetes", "--ranks", "3", "--slots", "0"], "--slots 0: expected 1 or m"),
         (["slurm", "--ranks", "2", "--directive", "a\nb"], "an argument has two lines"),
         (

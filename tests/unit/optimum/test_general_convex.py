@@ -182,7 +182,7 @@ def test_without_a_minimiser_a_radius_is_asked_for():
         with pytest.raises(UserError) as told:
             choose(problem, Accuracy(0.1), with_reference=False)
         assert str(told.value) == (
-            "epsilon = 0.1 needs the norm of a minimiser, and none is sought here "
+            "epsilon = 0.1 needs the norm of a minimiser, and none is found here "
             "(reference = false, or a problem without constants() and hessian()); give "
             "radius, a bound on ‖x*‖"
         )

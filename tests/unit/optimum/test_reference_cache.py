@@ -186,7 +186,7 @@ def test_the_cache_of_another_user_is_not_used(solved, folder, monkeypatch, capl
     assert "belongs to another user" in record.getMessage()
 
 
-def test_a_user_s_own_code_is_solved_anew(solved, folder):
+def test_a_user_s_own_code_is_solved_again(solved, folder):
     class Mine(Ridge):
         pass
 

@@ -61,7 +61,7 @@ def test_a_whole_folder(whole):
     assert run.ranks[0]["host"] == "one"
 
 
-def test_a_run_that_goes_on_and_is_writing_a_line(tmp_path):
+def test_a_run_that_continues_and_is_writing_a_line(tmp_path):
     path = write_run(
         tmp_path / "run",
         trace("one", [1.0]),

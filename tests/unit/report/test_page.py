@@ -147,7 +147,7 @@ def test_several_runs_are_compared(run, tmp_path, monkeypatch):
         assert (tmp_path / "report" / name).exists()
 
 
-def test_a_run_that_goes_on_has_a_page(tmp_path, capsys):
+def test_a_run_that_continues_has_a_page(tmp_path, capsys):
     path = write_run(
         tmp_path / "run", trace("one", [1.0, 0.5]), ended=False, coming=("two",)
     )
