@@ -9,7 +9,7 @@ from types import ModuleType
 
 import pytest
 
-SCRIPTS = Path(__file__).parents[2] / "scripts"
+SCRIPTS = Path(__file__).parents[3] / "scripts"
 KATYUSHAX, SVRG, NIDS = "pmgt-katyushax", "pmgt-svrg", "nids"
 PG_EXTRA = "pg-extra"
 CENTRES = {KATYUSHAX: (5, 2, 6, 2), SVRG: (7, 2, 6), NIDS: (3,), PG_EXTRA: (3,)}

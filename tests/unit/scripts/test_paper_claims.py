@@ -14,7 +14,7 @@ import pytest
 from pmgt_mpi.algorithms import ALGORITHMS
 from tests.unit.algorithms.test_methods import lone_agent
 
-SCRIPTS = Path(__file__).parents[2] / "scripts"
+SCRIPTS = Path(__file__).parents[3] / "scripts"
 
 
 def module(name: str) -> ModuleType:
