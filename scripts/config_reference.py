@@ -67,7 +67,7 @@ EXPLAINED = (
 """Where the names of a registry are explained; of another they are told here."""
 
 MOST = 2**53
-"""Above it a whole number has no bound that anybody meets."""
+"""A whole number that may be as large has no bound that anybody meets."""
 
 
 class Row(NamedTuple):
@@ -123,7 +123,7 @@ def _number(kind: type, marks: Sequence[Any]) -> str:
             bounds |= mark.bounds
     if bounds.get("lt") == inf:
         del bounds["lt"]
-    if bounds.get("le") == MOST:
+    if kind is int and bounds.get("le", 0) >= MOST:
         del bounds["le"]
     if kind is int and bounds == {"ge": 1}:
         return "count"
