@@ -37,7 +37,8 @@ die_with_log() {
 
 version_of() { "$1" -E -S -c 'import sys; print("%d.%d" % sys.version_info[:2])'; }
 
-checksum() { cksum <"$root/pyproject.toml"; }
+# Of what an installed package is made from: the compiled engine is built there and then.
+checksum() { cat "$root/pyproject.toml" "$root"/pmgt_mpi/engine/*.[ch] | cksum; }
 
 # --- is it there? -------------------------------------------------------------------
 

@@ -194,7 +194,7 @@ REST = [
     Fault("compiled rounds always skip x^{k-1}", ROUNDS, GOSSIP, "compiled",
           "skip = k == 0 || weights[0] == 0;", "skip = 1;"),
     Fault("compiled rounds are not counted", ROUNDS, GOSSIP, "compiled",
-          "e->rounds++;", "e->rounds += 0;"),
+          "++*(int64_t *)e->rounds.buf;", ";"),
     Fault("a compiled minibatch forgets the rows beyond a multiple of four",
           "pmgt_mpi/engine/rows.h", EXACT, "katyushax and compiled",
           "for (int64_t j = 0; j < p->b; j += 4) {",

@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import random
 import shutil
+import subprocess
 import sys
 import tempfile
 import time
@@ -59,6 +60,20 @@ def plant(fault: Fault, folder: Path) -> None:
             f"the text {fault.old!r}; expected once"
         )
     (folder / fault.file).write_text(text.replace(fault.old, fault.new))
+    build_engine(fault, folder)
+
+
+def remove(fault: Fault, folder: Path) -> None:
+    """Undo the change."""
+    shutil.copy(ROOT / fault.file, folder / fault.file)
+    build_engine(fault, folder)
+
+
+def build_engine(fault: Fault, folder: Path) -> None:
+    """Build the compiled engine of the copy again, if the fault is in its sources."""
+    if "/engine/" in fault.file:
+        command = [sys.executable, "-m", "pmgt_mpi.engine", "--build"]
+        subprocess.run(command, cwd=folder, check=True, capture_output=True)
 
 
 def main() -> int:
@@ -86,7 +101,7 @@ def main() -> int:
             start = time.monotonic()
             plant(fault, folder)
             passed, line = run_tests(folder, fault.tests, fault.select, fault.ranks)
-            shutil.copy(ROOT / fault.file, folder / fault.file)
+            remove(fault, folder)
             verdict = "SURVIVED" if passed else "caught"
             seconds = time.monotonic() - start
             told = f"{verdict:8} {seconds:5.1f} s  {fault.name}: {line[:90]}"

@@ -1,87 +1,340 @@
 /* The compiled engine: gossip rounds and products with a few rows, for double and float.
  *
- * No mpi.h is needed: MPI's functions come as addresses and its handles as numbers, so
- * the same object serves whatever MPI the process has loaded. A handle is an int or a
- * pointer; passed by value as intptr_t it arrives in the same register.
+ * A module of Python on its stable ABI, which reads arrays through the buffer protocol and
+ * lets numpy make those that it returns. MPI's functions come as addresses and its handles
+ * as numbers, so that one build serves every MPI and every CPython with a GIL.
  *
- * What Python calls takes and gives arrays. Its `self` is an array too, whose bytes are
- * the struct that says what it works on, and its GIL is given away meanwhile. */
+ * This source is built twice, for every processor and for those with AVX2. Sums have an
+ * order that is written here and no product is fused with a sum (-ffp-contract=off): the
+ * same bits from both. */
+#include "stable_abi.h"
+
 #include <sched.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
+#ifdef __x86_64__
+#include <cpuid.h>
+#endif
 
-#include "abi.h"
-
+#define TEXT_(x) #x
+#define TEXT(x) TEXT_(x)
 #define JOIN_(a, b) a##_##b
 #define JOIN(a, b) JOIN_(a, b)
-#define NAME(function) JOIN(function, SUFFIX)
 
-enum { OWN = 3, ASKS = 8 };
+/* What makes the arrays that are returned: numpy.empty(shape, dtype). */
+typedef struct {
+    PyObject *empty, *dtype;
+} maker_t;
+
+static PyObject *make_array(const maker_t *maker, PyObject *shape, Py_buffer *view) {
+    PyObject *made =
+        PyObject_CallFunctionObjArgs(maker->empty, shape, maker->dtype, NULL);
+    if (made && PyObject_GetBuffer(made, view, PyBUF_WRITABLE)) {
+        Py_DecRef(made);
+        return NULL;
+    }
+    return made;
+}
+
+/* Room for a state, and the capsule that ends it. */
+static void *make_state(size_t size, const char *name, void (*end)(PyObject *),
+                        PyObject **capsule) {
+    void *state = PyMem_Calloc(1, size);
+    if (!state) {
+        PyErr_NoMemory();
+        return NULL;
+    }
+    *capsule = PyCapsule_New(state, name, end);
+    if (*capsule) return state;
+    PyMem_Free(state);
+    return NULL;
+}
+
+static void drop(PyObject **objects, int number) {
+    for (int k = 0; k < number; k++)
+        if (objects[k]) Py_DecRef(objects[k]);
+}
+
+static void keep(PyObject **objects, int number) {
+    for (int k = 0; k < number; k++) Py_IncRef(objects[k]);
+}
+
+#include "exchange.h"
+
+typedef enum { DOT, TDOT, NORMAL } product_t;
 
 typedef struct {
-    int (*isend)(const void *, int, intptr_t, int, int, intptr_t, void *);
-    int (*irecv)(void *, int, intptr_t, int, int, intptr_t, void *);
-    int (*startall)(int, void *);
-    int (*testall)(int, void *, int *, void *);
-    intptr_t comm, datatype;
-    int64_t size, stride;  /* of a vector; from one row to the next */
-    int32_t degree;        /* neighbours */
-    int32_t persistent;    /* or Isend and Irecv, anew in each round */
-    int32_t patient;       /* a round does not wait until its own row is sent */
-    const int32_t *neighbours;
-    char *requests;        /* for each own row: degree to receive, degree to send it */
-    int64_t request_bytes; /* of one handle */
-    char *statuses;        /* room for 2 degree, never read */
-    char *own;             /* OWN rows: x^{k-1}, x^k, x^{k+1} change places */
-    char *theirs;          /* degree rows */
-    int64_t rounds;        /* so far */
-} exchange_t;
-
-typedef struct {
-    exchange_t *exchange;
-    const char *weights; /* of each round: x^{k-1}, the neighbours, x^k */
-    int64_t rounds, nd;
-    const intptr_t *shape;     /* of the arrays */
-    const object_t *otherwise; /* makes an array that fits of one that does not */
-    const object_t *exception; /* of MPI */
-} mix_t;
-
-typedef struct {
-    const char *values;    /* n × d, or the entries of CSR rows */
-    const int64_t *starts; /* CSR: where each row starts, and the end; else NULL */
-    const char *columns;   /* CSR: int32 or int64 */
-    int64_t column_bytes;
-    int64_t d;
-    const object_t *otherwise; /* called instead if an argument does not fit */
+    Py_buffer values;  /* n × d, or the entries of CSR rows */
+    Py_buffer starts;  /* CSR: int64, where each row starts, and the end */
+    Py_buffer columns; /* CSR: int32 or int64 */
+    Py_ssize_t d;
+    maker_t maker;
+    PyObject *length;       /* d */
+    PyObject *otherwise[3]; /* called for each product if an argument does not fit */
 } rows_t;
 
-/* Wait for some requests. Some MPIs' own wait keeps the core, which the rank that is
- * waited for may need: with more ranks than cores a round then takes some time slices
- * of the system. So MPI is asked again and again, and now and then others run. */
-static int wait_for(const exchange_t *e, int number, char *requests) {
-    for (unsigned asked = 1;; asked++) {
-        int done = 0;
-        const int error = e->testall(number, requests, &done, e->statuses);
-        if (error || done) return error;
-        if (asked % ASKS == 0) sched_yield();
-    }
-}
+#define NAME(function) JOIN(function, SUFFIX)
 
 #define REAL double
 #define SUFFIX double
-#define TYPE TYPE_DOUBLE
-#define DTYPE python.dtype_double
 #include "rounds.h"
 #include "rows.h"
 #undef REAL
 #undef SUFFIX
-#undef TYPE
-#undef DTYPE
 
 #define REAL float
 #define SUFFIX float
-#define TYPE TYPE_FLOAT
-#define DTYPE python.dtype_float
 #include "rounds.h"
 #include "rows.h"
+#undef REAL
+#undef SUFFIX
+
+/* --- mixes ------------------------------------------------------------------------- */
+
+enum { MIX_OBJECTS = 6 };
+
+typedef struct {
+    exchange_t *exchange;
+    Py_buffer weights; /* of each round: x^{k-1}, the neighbours, x^k */
+    int64_t rounds;
+    union {
+        struct {
+            PyObject *exchange, *shape;
+            maker_t maker;
+            PyObject *plain;     /* makes an array without gaps of one that has some */
+            PyObject *exception; /* of MPI */
+        } kept;
+        PyObject *objects[MIX_OBJECTS];
+    };
+} mix_t;
+
+static const char MIX[] = "pmgt_mpi mix";
+
+/* mix(x): an array, new. */
+static PyObject *mix(PyObject *self, PyObject *x) {
+    const mix_t *m = PyCapsule_GetPointer(self, MIX);
+    if (!m) return NULL;
+    exchange_t *e = m->exchange;
+    Py_buffer in, out;
+    PyObject *plain = NULL;
+    if (PyObject_GetBuffer(x, &in, PyBUF_SIMPLE)) {
+        PyErr_Clear();
+        plain = PyObject_CallFunctionObjArgs(m->kept.plain, x, NULL);
+        if (!plain || PyObject_GetBuffer(plain, &in, PyBUF_SIMPLE)) {
+            drop(&plain, 1);
+            return NULL;
+        }
+    }
+    const int fits = in.len == e->size * e->own.itemsize;
+    if (fits) memcpy((char *)e->own.buf + e->own.strides[0], in.buf, in.len);
+    PyBuffer_Release(&in);
+    drop(&plain, 1);
+    if (!fits) {
+        PyErr_SetString(PyExc_ValueError, "mix: an array of another size");
+        return NULL;
+    }
+    PyObject *made = make_array(&m->kept.maker, m->kept.shape, &out);
+    if (!made) return NULL;
+    PyThreadState *thread = PyEval_SaveThread();
+    const int error = e->own.itemsize == sizeof(double)
+                          ? rounds_double(e, m->weights.buf, m->rounds, out.buf)
+                          : rounds_float(e, m->weights.buf, m->rounds, out.buf);
+    PyEval_RestoreThread(thread);
+    PyBuffer_Release(&out);
+    if (!error) return made;
+    Py_DecRef(made);
+    PyObject *code = PyLong_FromLong(error);
+    if (code) PyErr_SetObject(m->kept.exception, code);
+    drop(&code, 1);
+    return NULL;
+}
+
+static PyMethodDef MIX_METHOD = {"mix", mix, METH_O, "mix(x): rounds of gossip."};
+
+static void end_mix(PyObject *capsule) {
+    mix_t *m = PyCapsule_GetPointer(capsule, MIX);
+    if (m->weights.obj) PyBuffer_Release(&m->weights);
+    drop(m->objects, MIX_OBJECTS);
+    PyMem_Free(m);
+}
+
+/* mixer(exchange, weights, shape, empty, dtype, plain, exception): the function mix. */
+static PyObject *mixer(PyObject *module, PyObject *arguments) {
+    (void)module;
+    PyObject *capsule, *made = NULL, *own[MIX_OBJECTS], *weights;
+    mix_t *m = make_state(sizeof *m, MIX, end_mix, &capsule);
+    if (!m) return NULL;
+    if (PyArg_ParseTuple(arguments, "OOOOOOO", &own[0], &weights, &own[1], &own[2],
+                         &own[3], &own[4], &own[5]) &&
+        (m->exchange = PyCapsule_GetPointer(own[0], EXCHANGE)) &&
+        !PyObject_GetBuffer(weights, &m->weights, PyBUF_SIMPLE)) {
+        const Py_ssize_t row = (m->exchange->degree + 2) * m->exchange->own.itemsize;
+        m->rounds = m->weights.len / row;
+        keep(own, MIX_OBJECTS);
+        memcpy(m->objects, own, sizeof own);
+        if (m->rounds > 0 && m->weights.len % row == 0)
+            made = PyCFunction_NewEx(&MIX_METHOD, capsule, NULL);
+        else
+            PyErr_SetString(PyExc_ValueError, "mixer: weights of other rounds");
+    }
+    Py_DecRef(capsule);
+    return made;
+}
+
+/* --- products with rows ------------------------------------------------------------ */
+
+static const char ROWS[] = "pmgt_mpi rows";
+
+/* Whether an argument is a plain vector of numbers of this format; if so, its view. */
+static int take(PyObject *argument, const char *format, Py_buffer *view) {
+    if (PyObject_GetBuffer(argument, view, PyBUF_ND | PyBUF_FORMAT)) {
+        PyErr_Clear();
+        return 0;
+    }
+    if (view->ndim == 1 && view->format && strcmp(view->format, format) == 0) return 1;
+    PyBuffer_Release(view);
+    return 0;
+}
+
+static PyObject *product_of(PyObject *self, PyObject *const *arguments,
+                            Py_ssize_t number, product_t product) {
+    const rows_t *of = PyCapsule_GetPointer(self, ROWS);
+    if (!of) return NULL;
+    const int enough = number == (product == NORMAL ? 4 : 2);
+    PyObject *const otherwise = of->otherwise[product];
+    if (!enough) {
+        PyErr_SetString(PyExc_TypeError, product == NORMAL
+                                             ? "expected rows, x, factor and shift"
+                                             : "expected rows and a vector");
+        return NULL;
+    }
+    double scalars[] = {1, 0};
+    for (int k = 2; k < number; k++) {
+        scalars[k - 2] = PyFloat_AsDouble(arguments[k]);
+        if (scalars[k - 2] == -1 && PyErr_Occurred()) return NULL;
+    }
+    Py_buffer rows, x, out;
+    const int fit = take(arguments[0], "l", &rows);
+    const int double_ = of->values.itemsize == sizeof(double);
+    int fits = fit && take(arguments[1], double_ ? "d" : "f", &x);
+    if (fits) {
+        const Py_ssize_t length = product == TDOT ? rows.shape[0] : of->d;
+        if (!(fits = x.shape[0] == length)) PyBuffer_Release(&x);
+    }
+    PyObject *made = NULL;
+    if (fits) {
+        PyObject *b = product == DOT ? PyLong_FromSsize_t(rows.shape[0]) : of->length;
+        made = b ? make_array(&of->maker, b, &out) : NULL;
+        if (product == DOT) drop(&b, 1);
+        if (made) {
+            (double_ ? product_double : product_float)(of, product, &rows, &x, scalars,
+                                                       out.buf);
+            PyBuffer_Release(&out);
+        }
+        PyBuffer_Release(&x);
+    }
+    if (fit) PyBuffer_Release(&rows);
+    if (fits) return made;
+    if (product == NORMAL)
+        return PyObject_CallFunctionObjArgs(otherwise, arguments[0], arguments[1],
+                                            arguments[2], arguments[3], NULL);
+    return PyObject_CallFunctionObjArgs(otherwise, arguments[0], arguments[1], NULL);
+}
+
+static PyObject *dot(PyObject *self, PyObject *const *arguments, Py_ssize_t number) {
+    return product_of(self, arguments, number, DOT);
+}
+
+static PyObject *tdot(PyObject *self, PyObject *const *arguments, Py_ssize_t number) {
+    return product_of(self, arguments, number, TDOT);
+}
+
+static PyObject *normal(PyObject *self, PyObject *const *arguments, Py_ssize_t number) {
+    return product_of(self, arguments, number, NORMAL);
+}
+
+static PyMethodDef PRODUCTS[] = {
+    {"dot", (PyCFunction)(void *)dot, METH_FASTCALL, "dot(rows, x): every <a_j, x>."},
+    {"tdot", (PyCFunction)(void *)tdot, METH_FASTCALL, "tdot(rows, z): sum z_j a_j."},
+    {"normal", (PyCFunction)(void *)normal, METH_FASTCALL,
+     "normal(rows, x, factor, shift): factor sum <a_j, x> a_j + shift x."},
+};
+
+static void end_rows(PyObject *capsule) {
+    rows_t *of = PyCapsule_GetPointer(capsule, ROWS);
+    Py_buffer *views[] = {&of->values, &of->starts, &of->columns};
+    for (int k = 0; k < 3; k++)
+        if (views[k]->obj) PyBuffer_Release(views[k]);
+    PyObject *objects[] = {of->maker.empty, of->maker.dtype, of->length,
+                           of->otherwise[0], of->otherwise[1], of->otherwise[2]};
+    drop(objects, 6);
+    PyMem_Free(of);
+}
+
+/* products(values, starts, columns, d, empty, dtype, dot, tdot, normal): the functions
+ * dot, tdot and normal of rows, dense if starts and columns are None; the last three are
+ * called instead if an argument is no plain vector. */
+static PyObject *products(PyObject *module, PyObject *arguments) {
+    (void)module;
+    PyObject *capsule, *made[3] = {NULL, NULL, NULL}, *values, *starts, *columns;
+    PyObject *own[6];
+    rows_t *of = make_state(sizeof *of, ROWS, end_rows, &capsule);
+    if (!of) return NULL;
+    if (!PyArg_ParseTuple(arguments, "OOOOOOOOO", &values, &starts, &columns, &own[0],
+                          &own[1], &own[2], &own[3], &own[4], &own[5]) ||
+        PyObject_GetBuffer(values, &of->values, PyBUF_ND) ||
+        (starts != Py_None && (PyObject_GetBuffer(starts, &of->starts, PyBUF_ND) ||
+                               PyObject_GetBuffer(columns, &of->columns, PyBUF_ND))))
+        goto failed;
+    keep(own, 6);
+    of->length = own[0];
+    of->maker = (maker_t){own[1], own[2]};
+    memcpy(of->otherwise, own + 3, sizeof of->otherwise);
+    of->d = PyLong_AsSsize_t(own[0]);
+    if (of->d == -1 && PyErr_Occurred()) goto failed;
+    for (int k = 0; k < 3; k++)
+        if (!(made[k] = PyCFunction_NewEx(&PRODUCTS[k], capsule, NULL))) goto failed;
+    Py_DecRef(capsule);
+    return Py_BuildValue("NNN", made[0], made[1], made[2]);
+failed:
+    drop(made, 3);
+    Py_DecRef(capsule);
+    return NULL;
+}
+
+/* --- the module -------------------------------------------------------------------- */
+
+/* has_avx2(): whether this processor, and its system, can run the build for AVX2. */
+static PyObject *has_avx2(PyObject *module, PyObject *nothing) {
+    (void)module, (void)nothing;
+    int has = 0;
+#ifdef __x86_64__
+    unsigned a, b, c, d, low, high;
+    if (__get_cpuid(1, &a, &b, &c, &d) && c & bit_OSXSAVE && c & bit_AVX) {
+        __asm__("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+        (void)high;
+        has = (low & 6) == 6 && __get_cpuid_count(7, 0, &a, &b, &c, &d) && b & bit_AVX2;
+    }
+#endif
+    return PyBool_FromLong(has);
+}
+
+static PyMethodDef METHODS[] = {
+    {"exchange", exchange, METH_VARARGS, "The messages of one agent."},
+    {"mixer", mixer, METH_VARARGS, "A function that runs rounds of gossip."},
+    {"products", products, METH_VARARGS, "Products with a few rows."},
+    {"has_avx2", has_avx2, METH_NOARGS, "Whether the build for AVX2 runs here."},
+    {NULL, NULL, 0, NULL},
+};
+
+static int execute(PyObject *module) {
+    return PyModule_AddStringConstant(module, "SOURCES", SOURCES);
+}
+
+static PyModuleDef_Slot SLOTS[] = {{Py_mod_exec, (void *)execute}, {0, NULL}};
+
+static PyModuleDef MODULE_DEF = {
+    PyModuleDef_HEAD_INIT, .m_name = TEXT(MODULE),
+    .m_doc = "The compiled engine of pmgt_mpi.", .m_methods = METHODS, .m_slots = SLOTS,
+};
+
+PyMODINIT_FUNC JOIN(PyInit, MODULE)(void) { return PyModuleDef_Init(&MODULE_DEF); }

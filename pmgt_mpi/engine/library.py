@@ -1,128 +1,116 @@
-"""The engine's functions, as functions of Python that take and return arrays."""
+"""The compiled engine: which of its builds runs here, and its functions."""
 
 from __future__ import annotations
 
-import ctypes
-import os
 from collections.abc import Callable
-from pathlib import Path
+from importlib import import_module
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from pmgt_mpi.engine import OTHERS_WRITE, BuildError
-from pmgt_mpi.engine.abi import check_layout, function_of_python, python_struct
+from pmgt_mpi.engine.variants import (
+    BuildError,
+    module_name,
+    sources_digest,
+    variants,
+)
 
-SUFFIXES = {np.dtype(np.float64): "double", np.dtype(np.float32): "float"}
+Array = NDArray[Any]
+
+DTYPES = (np.dtype(np.float64), np.dtype(np.float32))
 """The types of number that the engine has functions for."""
 
-ONE_ARGUMENT = ("mix",)
-"""Functions that take an array, and nothing else."""
-
-Address = ctypes.c_void_p
-
-
-class ExchangeStruct(ctypes.Structure):
-    """exchange_t of kernels.c."""
-
-    _fields_ = (
-        ("isend", Address),
-        ("irecv", Address),
-        ("startall", Address),
-        ("testall", Address),
-        ("comm", ctypes.c_ssize_t),
-        ("datatype", ctypes.c_ssize_t),
-        ("size", ctypes.c_int64),
-        ("stride", ctypes.c_int64),
-        ("degree", ctypes.c_int32),
-        ("persistent", ctypes.c_int32),
-        ("patient", ctypes.c_int32),
-        ("neighbours", Address),
-        ("requests", Address),
-        ("request_bytes", ctypes.c_int64),
-        ("statuses", Address),
-        ("own", Address),
-        ("theirs", Address),
-        ("rounds", ctypes.c_int64),
-    )
-
-
-class MixStruct(ctypes.Structure):
-    """mix_t of kernels.c."""
-
-    _fields_ = (
-        ("exchange", Address),
-        ("weights", Address),
-        ("rounds", ctypes.c_int64),
-        ("nd", ctypes.c_int64),
-        ("shape", Address),
-        ("otherwise", Address),
-        ("exception", Address),
-    )
-
-
-class RowsStruct(ctypes.Structure):
-    """rows_t of kernels.c."""
-
-    _fields_ = (
-        ("values", Address),
-        ("starts", Address),
-        ("columns", Address),
-        ("column_bytes", ctypes.c_int64),
-        ("d", ctypes.c_int64),
-        ("otherwise", Address),
-    )
+HOW = "python -m pmgt_mpi.engine --build"
 
 
 class Library:
-    """The loaded shared object.
+    """One build of the engine, loaded.
 
     Parameters
     ----------
-    path
-        The file. Its code is run, so nobody but the user may write it, or put another
-        in its place.
+    variant
+        Its name; by default that of the widest registers which this processor has.
+        All builds give the same bits.
     """
 
-    def __init__(self, path: Path) -> None:
-        check_layout()
-        try:
-            for own in (path, path.parent):
-                seen = own.stat()
-                if seen.st_uid != os.getuid():
-                    raise BuildError(
-                        f"{own} belongs to another user; name a folder of your own in "
-                        "PMGT_CACHE"
-                    )
-                if seen.st_mode & OTHERS_WRITE:
-                    raise BuildError(
-                        f"{own} may be written by other users, and its code would be "
-                        f"run; chmod go-w {own}"
-                    )
-            self._library = ctypes.CDLL(str(path))
-            attach = self._library.attach
-        except (OSError, AttributeError) as error:
-            raise BuildError(f"cannot load {path}: {error}; remove it") from None
-        attach(ctypes.byref(python_struct()))
+    def __init__(self, variant: str | None = None) -> None:
+        baseline = _load("baseline")
+        widest = "avx2" if "avx2" in variants() and baseline.has_avx2() else "baseline"
+        self.variant = variant or widest
+        self._module = baseline if self.variant == "baseline" else _load(self.variant)
 
-    def function(
-        self, name: str, dtype: np.dtype[Any], struct: ctypes.Structure, *kept: Any
-    ) -> Callable[..., Any]:
-        """Return mix, dot, tdot or normal for one type of number.
+    def exchange(self, *arguments: Any) -> Any:
+        """Return the messages of one agent: see exchange.h."""
+        return self._module.exchange(*arguments)
+
+    def mixer(
+        self,
+        exchange: Any,
+        weights: Array,
+        shape: tuple[int, ...],
+        dtype: np.dtype[Any],
+        plain: Callable[[Array], Array],
+        exception: type[Exception],
+    ) -> Callable[[Array], Array]:
+        """Return a function that runs the rounds of these weights.
 
         Parameters
         ----------
-        struct
-            What it works on.
-        kept
-            What the struct holds addresses of: it lives as long as the function.
+        exchange
+            Its messages.
+        weights
+            A row for each round.
+        shape, dtype
+            Of the arrays that the function takes and returns.
+        plain
+            Makes an array without gaps of one that has some.
+        exception
+            Raised with MPI's error code.
         """
-        call = getattr(self._library, f"{name}_{SUFFIXES[dtype]}")
-        return function_of_python(
-            name, call, struct, (self, *kept), one_argument=name in ONE_ARGUMENT
+        make: Callable[[Array], Array] = self._module.mixer(
+            exchange, weights, shape, np.empty, dtype, plain, exception
         )
+        return make
+
+    def products(
+        self,
+        A: Array | tuple[Array, Array, Array],
+        d: int,
+        otherwise: tuple[Callable[..., Array], ...],
+    ) -> tuple[Callable[..., Array], ...]:
+        """Return the functions dot, tdot and normal of an agent's rows.
+
+        Parameters
+        ----------
+        A
+            Dense rows, or entries, starts and columns of CSR rows.
+        d
+            Columns.
+        otherwise
+            Called instead of each if an argument is no plain vector of the rows' type.
+        """
+        values, starts, columns = A if isinstance(A, tuple) else (A, None, None)
+        functions: tuple[Callable[..., Array], ...] = self._module.products(
+            values, starts, columns, d, np.empty, values.dtype, *otherwise
+        )
+        return functions
 
 
-def address(array: Any) -> int:
-    """Where an array's numbers lie; the array must be kept as long as it is used."""
-    return int(array.ctypes.data)
+def _load(variant: str) -> Any:
+    """Import a build of the sources that are here."""
+    name = f"{__package__}.{module_name(variant)}"
+    try:
+        module = import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name != name:
+            raise
+        raise BuildError(
+            "it was not built with the package; install a C compiler, or pip install "
+            f"ziglang, then {HOW}"
+        ) from None
+    except ImportError as error:
+        raise BuildError(f"it cannot be loaded: {error}; {HOW}") from None
+    if sources_digest() != module.SOURCES:
+        raise BuildError(f"it was built of other sources than are here; {HOW}")
+    return module

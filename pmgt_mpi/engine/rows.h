@@ -50,7 +50,7 @@ typedef struct {
 
 /* The address of row j, after asking for a later one. */
 static inline const REAL *NAME(dense_row)(const NAME(batch) *p, int64_t j) {
-    const REAL *A = (const REAL *)p->of->values;
+    const REAL *A = p->of->values.buf;
     const int64_t d = p->of->d;
     if (j + AHEAD < p->b) {
         const char *later = (const char *)(A + p->rows[j + AHEAD] * d);
@@ -87,7 +87,7 @@ static inline void NAME(dense)(const NAME(batch) *p, int dots, int adds, REAL fa
 #define CSR(INDEX)                                                                     \
     for (int64_t j = 0; j < p->b; j++) {                                               \
         const int64_t start = starts[p->rows[j]], stop = starts[p->rows[j] + 1];       \
-        const INDEX *columns = (const INDEX *)p->of->columns;                          \
+        const INDEX *columns = p->of->columns.buf;                                     \
         if (j + AHEAD < p->b) {                                                        \
             const int64_t later = starts[p->rows[j + AHEAD]];                          \
             __builtin_prefetch(columns + later);                                       \
@@ -106,10 +106,10 @@ static inline void NAME(dense)(const NAME(batch) *p, int dots, int adds, REAL fa
     }
 
 static inline void NAME(sparse)(const NAME(batch) *p, int dots, int adds, REAL factor) {
-    const REAL *values = (const REAL *)p->of->values, *restrict x = p->x;
-    const int64_t *starts = p->of->starts;
+    const REAL *values = p->of->values.buf, *restrict x = p->x;
+    const int64_t *starts = p->of->starts.buf;
     REAL *restrict out = p->out, *restrict z = p->z;
-    if (p->of->column_bytes == 4) {
+    if (p->of->columns.itemsize == 4) {
         CSR(int32_t)
     } else {
         CSR(int64_t)
@@ -117,77 +117,33 @@ static inline void NAME(sparse)(const NAME(batch) *p, int dots, int adds, REAL f
 }
 #undef CSR
 
-static inline void NAME(products)(const NAME(batch) *p, int dots, int adds,
-                                  REAL factor) {
-    void *thread = python.save_thread();
-    if (p->of->starts)
+static void NAME(products)(const NAME(batch) *p, int dots, int adds, REAL factor) {
+    PyThreadState *thread = PyEval_SaveThread();
+    if (p->of->starts.obj)
         NAME(sparse)(p, dots, adds, factor);
     else
         NAME(dense)(p, dots, adds, factor);
-    python.restore_thread(thread);
+    PyEval_RestoreThread(thread);
 }
 
-/* Whether there are as many arguments as wanted, and the first two are b indices of rows
- * and a vector: of b numbers if it is `long_as_rows`, else of d. */
-static inline int NAME(taken)(const object_t *self, const object_t *const *arguments,
-                              int enough, int long_as_rows, NAME(batch) *p) {
-    p->of = (const rows_t *)((const array_t *)self)->data;
-    if (!enough || !fits(arguments[0], python.dtype_index, 1, NULL)) return 0;
-    const array_t *rows = (const array_t *)arguments[0];
-    const intptr_t d = p->of->d;
-    if (!fits(arguments[1], DTYPE, 1, long_as_rows ? rows->dimensions : &d)) return 0;
-    p->rows = (const int64_t *)rows->data;
-    p->b = rows->dimensions[0];
-    p->x = (const REAL *)((const array_t *)arguments[1])->data;
-    p->z = p->out = NULL;
-    return 1;
-}
-
-/* dot(rows, x): z_j = ⟨a_j, x⟩ for each row of the batch. */
-object_t *NAME(dot)(const object_t *self, const object_t *const *arguments,
-                    intptr_t number) {
-    NAME(batch) p;
-    if (!NAME(taken)(self, arguments, number == 2, 0, &p))
-        return python.vectorcall(p.of->otherwise, arguments, number, NULL);
-    const intptr_t b = p.b;
-    array_t *z = new_array(TYPE, 1, &b);
-    if (!z) return NULL;
-    p.z = (REAL *)z->data;
-    NAME(products)(&p, 1, 0, 0);
-    return &z->head;
-}
-
-/* tdot(rows, z): Σ_j z_j a_j. */
-object_t *NAME(tdot)(const object_t *self, const object_t *const *arguments,
-                     intptr_t number) {
-    NAME(batch) p;
-    if (!NAME(taken)(self, arguments, number == 2, 1, &p))
-        return python.vectorcall(p.of->otherwise, arguments, number, NULL);
-    const intptr_t d = p.of->d;
-    array_t *out = new_array(TYPE, 1, &d);
-    if (!out) return NULL;
-    p.z = (REAL *)p.x;
-    p.out = memset(out->data, 0, d * sizeof(REAL));
-    NAME(products)(&p, 0, 1, 1);
-    return &out->head;
-}
-
-/* normal(rows, x, factor, shift): factor Σ_j ⟨a_j, x⟩ a_j + shift x, every row read
- * once. */
-object_t *NAME(normal)(const object_t *self, const object_t *const *arguments,
-                       intptr_t number) {
-    NAME(batch) p;
-    if (!NAME(taken)(self, arguments, number == 4, 0, &p))
-        return python.vectorcall(p.of->otherwise, arguments, number, NULL);
-    const REAL factor = (REAL)python.as_double(arguments[2]);
-    const REAL shift = (REAL)python.as_double(arguments[3]);
-    if ((factor == -1 || shift == -1) && python.error_occurred()) return NULL;
-    const intptr_t d = p.of->d;
-    array_t *out = new_array(TYPE, 1, &d);
-    if (!out) return NULL;
-    p.out = (REAL *)out->data;
-    for (int64_t i = 0; i < d; i++) p.out[i] = shift * p.x[i];
-    NAME(products)(&p, 1, 1, factor);
-    return &out->head;
+/* The product with a batch whose vectors are views: dot(rows, x) is z_j = ⟨a_j, x⟩ for
+ * each of the rows, tdot(rows, z) is Σ_j z_j a_j, and normal(rows, x, factor, shift) is
+ * factor Σ_j ⟨a_j, x⟩ a_j + shift x, every row read once. */
+static void NAME(product)(const rows_t *of, product_t product, const Py_buffer *rows,
+                          const Py_buffer *x, const double *scalars, void *out) {
+    NAME(batch) p = {of, rows->buf, rows->len / (int64_t)sizeof(int64_t), x->buf,
+                     NULL, out};
+    const REAL factor = (REAL)scalars[0], shift = (REAL)scalars[1];
+    if (product == DOT) {
+        p.z = out;
+        NAME(products)(&p, 1, 0, 0);
+    } else if (product == TDOT) {
+        p.z = x->buf;
+        memset(out, 0, of->d * sizeof(REAL));
+        NAME(products)(&p, 0, 1, 1);
+    } else {
+        for (int64_t i = 0; i < of->d; i++) p.out[i] = shift * p.x[i];
+        NAME(products)(&p, 1, 1, factor);
+    }
 }
 #undef LANES

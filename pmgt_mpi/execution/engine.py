@@ -6,8 +6,8 @@ import platform
 from collections.abc import Callable
 from typing import Any, Literal, NamedTuple, get_args
 
-from pmgt_mpi.engine import BuildError
 from pmgt_mpi.engine.library import Library
+from pmgt_mpi.engine.variants import BuildError
 from pmgt_mpi.mpi.collective import AgreedError, Collective
 from pmgt_mpi.problems.base import Problem
 from pmgt_mpi.registry import nearest
@@ -57,6 +57,7 @@ class Engine(NamedTuple):
         compiled = self.problem(problem) is not problem
         return {
             "name": self.name,
+            "build": "" if self.library is None else self.library.variant,
             "gradients": "compiled" if compiled else "python",
             "why": self.why,
         }
@@ -68,11 +69,10 @@ PYTHON = Engine("python")
 def choose_engine(collective: Collective, asked: Asked) -> Engine:
     """Return all agents the same engine; collective.
 
-    The object is built by agent 0, then by the first agent of every host that still
-    does not see it, and only then loaded by all: no two agents of a host compile.
+    It is the compiled one if every agent can load it, in whichever build its processor
+    takes: all builds give the same bits.
     """
-    agent = collective.agent
-    words, hosts = zip(*collective.gather((asked, platform.node())), strict=True)
+    words = collective.gather(asked)
     for other, word in enumerate(words):
         if word != words[0]:
             raise AgreedError(
@@ -83,32 +83,12 @@ def choose_engine(collective: Collective, asked: Asked) -> Engine:
         raise AgreedError(f"unknown engine '{asked}'; {nearest(str(asked), _NAMES)}")
     if asked == "python":
         return PYTHON
-    first = hosts.index(hosts[agent])
-
-    def make() -> Any:
-        from pmgt_mpi.engine.compiler import build, object_path
-
-        path = object_path()
-        build(path)
-        return path
-
-    def attempt(mine: bool, action: Callable[[], Any]) -> tuple[Any, str]:
-        """Let some agents do something; give the result and anybody's complaint."""
-        result, complaint = None, None
-        if mine:
-            try:
-                result = action()
-            except BuildError as error:
-                complaint = f"{error} (agent {agent} on {hosts[agent]})"
-        return result, collective.first_word(complaint) or ""
-
-    library = None
-    _, why = attempt(agent == 0, make)
-    if not why:
-        path, why = attempt(agent == first, make)
-        path = collective.gather(path)[first]
-    if not why:
-        library, why = attempt(True, lambda: Library(path))
+    library, complaint = None, None
+    try:
+        library = Library()
+    except BuildError as error:
+        complaint = f"{error} (agent {collective.agent} on {platform.node()})"
+    why = collective.first_word(complaint) or ""
     if why and asked == "compiled":
         raise AgreedError(f"engine 'compiled' cannot be used: {why}; or use 'auto'")
     return Engine("python", why) if why else Engine("compiled", "", library)

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Sequence
-from ctypes import addressof
 from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from pmgt_mpi.engine.library import ExchangeStruct, Library, MixStruct, address
+from pmgt_mpi.engine.library import Library
 from pmgt_mpi.gossip import EXCHANGES
 from pmgt_mpi.gossip.exchange import Exchange, Rounds, aligned_rows
 from pmgt_mpi.graphs.neighbourhood import Neighbourhood
@@ -19,8 +18,13 @@ from pmgt_mpi.mpi.library import MPI
 
 Array = NDArray[Any]
 
-HANDLES: dict[int, np.dtype[Any]] = {4: np.dtype(np.int32), 8: np.dtype(np.int64)}
+HANDLES: dict[int, np.dtype[Any]] = {
+    4: np.dtype(np.uint32),
+    8: np.dtype(np.uint64),
+}
 """A handle of MPI is an int or a pointer, by its size."""
+
+FUNCTIONS = ("MPI_Isend", "MPI_Irecv", "MPI_Startall", "MPI_Testall")
 
 EAGER = 4096
 """Bytes of a message that MPI hands over at once, so that a round need not wait until
@@ -56,66 +60,57 @@ class CompiledExchange(Exchange):
         super().__init__(comm, neighbourhood, size, dtype)
         degree = len(self.neighbours)
         self._library = library
-        self._own = aligned_rows(3, size, dtype)
-        self._theirs = aligned_rows(degree, size, dtype)
-        self._ids = np.array(self.neighbours, np.int32)
+        own = aligned_rows(3, size, dtype)
+        theirs = aligned_rows(degree, size, dtype)
+        self._dtype = own.dtype
+        self._rounds = np.zeros(1, np.int64)  # C counts them
         self._requests: list[Any] = []
         if persistent:
-            for own in self._own:
-                pairs = zip(self._theirs, self.neighbours, strict=True)
-                self._requests += [comm.Recv_init(row, source) for row, source in pairs]
+            for row in own:
+                pairs = zip(theirs, self.neighbours, strict=True)
                 self._requests += [
-                    comm.Send_init(own, dest) for dest in self.neighbours
+                    comm.Recv_init(into, source) for into, source in pairs
+                ]
+                self._requests += [
+                    comm.Send_init(row, dest) for dest in self.neighbours
                 ]
         unused = [MPI.REQUEST_NULL] * (6 * degree)
         self._handles = handles(self._requests or unused)
-        self._statuses = np.zeros(2 * degree * MPI._sizeof(MPI.Status), np.uint8)
-        comm_handle, datatype = handles([comm, DATATYPES[self._own.dtype]])
-        self._struct = ExchangeStruct(
-            isend=function_address("MPI_Isend"),
-            irecv=function_address("MPI_Irecv"),
-            startall=function_address("MPI_Startall"),
-            testall=function_address("MPI_Testall"),
-            comm=int(comm_handle),
-            datatype=int(datatype),
-            size=size,
-            stride=self._own.strides[0] // self._own.itemsize,
-            degree=degree,
-            persistent=persistent,
-            patient=self.nbytes <= EAGER,
-            neighbours=address(self._ids),
-            requests=address(self._handles),
-            request_bytes=self._handles.itemsize,
-            statuses=address(self._statuses),
-            own=address(self._own),
-            theirs=address(self._theirs),
+        comm_handle, datatype = handles([comm, DATATYPES[self._dtype]]).tolist()
+        self._exchange = library.exchange(
+            tuple(map(function_address, FUNCTIONS)),
+            self._handles.itemsize,
+            comm_handle,
+            datatype,
+            persistent,
+            self.nbytes
+            <= EAGER,  # patient: a round need not wait until its row is sent
+            np.array(self.neighbours, np.int32),
+            self._handles,
+            np.zeros(2 * degree * MPI._sizeof(MPI.Status), np.uint8),
+            own,
+            theirs,
+            self._rounds,
         )
 
     @property
     def rounds(self) -> int:
-        """Rounds done so far; C counts them."""
-        return int(self._struct.rounds)
+        """Rounds done so far."""
+        return int(self._rounds[0])
 
     @rounds.setter
     def rounds(self, rounds: int) -> None:
-        self._struct.rounds = rounds
+        self._rounds[0] = rounds
 
     def rounds_of(self, weights: Array, shape: tuple[int, ...]) -> Rounds:
         """Return the function that runs rounds with these weights, and counts them."""
-        weights, rounds = np.ascontiguousarray(weights), len(weights)
-        lengths = np.array(shape, np.intp)
-        fitted = partial(fitting, shape, self._own.dtype)
-        told = MixStruct(
-            exchange=addressof(self._struct),
-            weights=address(weights),
-            rounds=rounds,
-            nd=len(shape),
-            shape=address(lengths),
-            otherwise=id(fitted),
-            exception=id(MPI.Exception),
-        )
-        return self._library.function(
-            "mix", self._own.dtype, told, self, weights, lengths, fitted
+        return self._library.mixer(
+            self._exchange,
+            np.ascontiguousarray(weights, self._dtype),
+            shape,
+            self._dtype,
+            partial(np.array, dtype=self._dtype, order="C"),
+            MPI.Exception,
         )
 
     def progress(self) -> int:
@@ -129,21 +124,14 @@ class CompiledExchange(Exchange):
         self._requests = []
 
 
-def fitting(shape: tuple[int, ...], dtype: np.dtype[Any], x: Array) -> Array:
-    """Return x as C takes it: a plain array, without gaps."""
-    plain: Array = np.empty(shape, dtype)
-    plain[...] = x
-    return plain
-
-
 def handles(objects: Sequence[Any]) -> Array:
     """Return the handles of MPI's objects as C keeps them in an array.
 
-    mpi4py widens a handle that is an int, negative in MPICH for most of what a program
-    makes, to 64 bits without a sign: its lower half is the handle.
+    One that is an int may be negative, or widened to 64 bits without its sign: its
+    lower half is the handle.
     """
-    wide = np.array([MPI._handleof(one) for one in objects], np.uint64)
-    return wide.astype(HANDLES[MPI._sizeof(MPI.Request)])
+    words = [one.handle & (2**64 - 1) for one in objects]
+    return np.array(words, np.uint64).astype(HANDLES[MPI._sizeof(MPI.Request)])
 
 
 def function_address(name: str) -> int:

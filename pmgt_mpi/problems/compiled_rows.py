@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pmgt_mpi.engine.library import SUFFIXES, Library, RowsStruct, address
+from pmgt_mpi.engine.library import DTYPES, Library
 from pmgt_mpi.problems.linear import LinearModel
 from pmgt_mpi.problems.rows import DenseRows, Rows, SparseRows
 
@@ -26,7 +26,7 @@ def with_compiled_rows(problem: Any, library: Library) -> Any:
         rows, DenseRows | SparseRows
     ):
         return problem
-    if rows.dtype not in SUFFIXES:
+    if rows.dtype not in DTYPES:
         return problem
     compiled = copy(problem)
     compiled.A = CompiledRows(rows, library)
@@ -56,19 +56,22 @@ class CompiledRows:
         self.plain: Rows = plain
         self.dtype = plain.dtype
         self.entries = plain.entries
-        A: Any = plain.A
-        self._where: dict[str, int] = {"d": A.shape[1]}
+        rows: Any = plain.A
+        A: Array | tuple[Array, Array, Array]
         if isinstance(plain, DenseRows):
-            self._arrays = [np.ascontiguousarray(A)]
+            A = np.ascontiguousarray(rows)
         else:
-            self._arrays = [A.data, A.indptr.astype(np.int64), A.indices]
-            self._where["column_bytes"] = A.indices.itemsize
-        names = ("values", "starts", "columns")
-        self._where |= zip(names, map(address, self._arrays), strict=False)
-        self._library = library
-        self._dot = self._function("dot", lambda rows, x: plain.gather(rows).dot(x))
-        self._tdot = self._function("tdot", lambda rows, s: plain.gather(rows).tdot(s))
-        self.normal: Any = self._function("normal", plain.normal)
+            A = rows.data, rows.indptr.astype(np.int64), rows.indices
+        self.normal: Callable[..., Array]
+        self._dot, self._tdot, self.normal = library.products(
+            A,
+            rows.shape[1],
+            (
+                lambda rows, x: plain.gather(rows).dot(x),
+                lambda rows, s: plain.gather(rows).tdot(s),
+                plain.normal,
+            ),
+        )
 
     def dot(self, x: Array) -> Array:
         """⟨a_j, x⟩ for each row."""
@@ -89,11 +92,6 @@ class CompiledRows:
     def largest_norm(self) -> float:
         """max_j ‖a_j‖²."""
         return self.plain.largest_norm()
-
-    def _function(self, name: str, otherwise: Callable[..., Array]) -> Any:
-        struct = RowsStruct(**self._where, otherwise=id(otherwise))
-        kept = (otherwise, self._arrays)
-        return self._library.function(name, self.dtype, struct, *kept)
 
 
 class CompiledBatch(NamedTuple):

@@ -1,24 +1,35 @@
-"""Whole runs on both engines: the same numbers, one compiler, and what is told."""
+"""Whole runs on both engines: the same numbers, and what is told of the engine."""
 
 from __future__ import annotations
 
 import shutil
+import sys
 import tomllib
 
 import numpy as np
 import pytest
 
-from pmgt_mpi.engine.compiler import COMPILERS
+from pmgt_mpi.engine.library import Library
+from pmgt_mpi.engine.variants import HERE, BuildError
+from tests.launcher import run
 from tests.support.running import Left, run_config
 
-SYSTEM = next(filter(None, map(shutil.which, COMPILERS)), None)
 
-needs_compiler = pytest.mark.skipif(
-    SYSTEM is None, reason=f"no C compiler ({', '.join(COMPILERS)})"
-)
+def why_not_compiled() -> str:
+    """What the compiled engine lacks here; nothing if it runs."""
+    try:
+        Library()
+    except BuildError as error:
+        return str(error)
+    return ""
 
 
-@needs_compiler
+WHY = why_not_compiled()
+
+needs_engine = pytest.mark.skipif(bool(WHY), reason=f"no compiled engine: {WHY}")
+
+
+@needs_engine
 @pytest.mark.parametrize("problem", ["shift-invert-pca", "logistic, sparse"])
 def test_both_engines_agree_to_1e_11_over_a_run(tmp_path, problem):
     changes: tuple[str, ...] = ()
@@ -59,34 +70,39 @@ def sections(changes: tuple[str, ...]) -> str:
     return tomli_w.dumps(values)
 
 
-@needs_compiler
-def test_one_rank_compiles_and_the_next_job_does_not(tmp_path):
-    log = tmp_path / "compilations"
-    cc = tmp_path / "cc"
-    cc.write_text(f'#!/bin/sh\necho run >> {log}\nexec {SYSTEM} "$@"\n')
-    cc.chmod(0o755)
-    (tmp_path / "cache").mkdir()
-    (tmp_path / "cache" / "engine").symlink_to(tmp_path / "fresh")
-    (tmp_path / "fresh").mkdir()
-    env = {"CC": str(cc)}
-    for out in ("first", "second"):
-        result = run_config(tmp_path, out=out, env=env, set=("stop.steps=1",)).expect(0)
-        assert "engine: compiled\n" in result.stdout
-        left = Left(tmp_path / out)
-        assert left.meta["engine"] == {
-            "name": "compiled",
-            "gradients": "compiled",
-            "why": "",
-        }
-        config = tomllib.loads((left.path / "config.toml").read_text())
-        assert config["run"]["engine"] == "compiled"
-    assert log.read_text().splitlines() == ["run"]
+@needs_engine
+def test_what_is_told_of_the_compiled_engine(tmp_path):
+    result = run_config(tmp_path, set=("stop.steps=1",)).expect(0)
+    assert "engine: compiled\n" in result.stdout
+    left = Left(tmp_path / "out")
+    assert left.meta["engine"] == {
+        "name": "compiled",
+        "build": Library().variant,
+        "gradients": "compiled",
+        "why": "",
+    }
+    config = tomllib.loads((left.path / "config.toml").read_text())
+    assert config["run"]["engine"] == "compiled"
 
 
-def test_without_a_compiler_auto_is_python_and_says_why(tmp_path):
-    env = {"CC": "/nowhere/cc"}
-    result = run_config(tmp_path, env=env, set=("stop.steps=1",)).expect(0)
-    assert "engine: python, as the C compiler /nowhere/cc fails: " in result.stdout
+@pytest.fixture
+def without_engine(tmp_path) -> dict[str, str]:
+    """The environment of a package that was installed where there was no compiler."""
+    package = HERE.parent
+    ignored = shutil.ignore_patterns("*.abi3.so", "__pycache__")
+    shutil.copytree(package, tmp_path / "installed" / package.name, ignore=ignored)
+    return {"PYTHONPATH": str(tmp_path / "installed")}
+
+
+HOW = (
+    "it was not built with the package; install a C compiler, or pip install ziglang, "
+    "then python -m pmgt_mpi.engine --build"
+)
+
+
+def test_without_it_auto_is_python_and_says_why(tmp_path, without_engine):
+    result = run_config(tmp_path, env=without_engine, set=("stop.steps=1",)).expect(0)
+    assert f"engine: python, as {HOW}" in result.stdout
     left = Left(tmp_path / "out")
     assert left.meta["engine"]["name"] == "python"
     assert "(agent 0 on " in left.meta["engine"]["why"]
@@ -95,11 +111,21 @@ def test_without_a_compiler_auto_is_python_and_says_why(tmp_path):
     assert config["run"]["engine"] == "python"
 
 
-def test_without_a_compiler_compiled_is_refused(tmp_path):
-    env = {"CC": "/nowhere/cc"}
-    result = run_config(tmp_path, env=env, set=("run.engine=compiled",)).expect(2)
+def test_without_it_compiled_is_refused(tmp_path, without_engine):
+    options = ("run.engine=compiled",)
+    result = run_config(tmp_path, env=without_engine, set=options).expect(2)
     assert result.stderr.count("error:") == 1
-    assert (
-        "engine 'compiled' cannot be used: the C compiler /nowhere/cc" in result.stderr
-    )
+    assert f"engine 'compiled' cannot be used: {HOW}" in result.stderr
     assert "Traceback" not in result.stderr
+
+
+@pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler")
+def test_a_compiler_that_came_later_builds_it(tmp_path, without_engine):
+    """By the command that the message names."""
+    command = [sys.executable, "-m", "pmgt_mpi.engine"]
+    options = {"env": without_engine, "cwd": tmp_path}
+    result = run(command, **options).expect(2)
+    assert f"error: {HOW}" in result.stderr
+    result = run([*command, "--build"], **options).expect(0)
+    assert "engine: compiled (" in result.stdout
+    assert result.stdout == run(command, **options).expect(0).stdout

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.end_to_end.test_engines import needs_compiler
+from tests.end_to_end.test_engines import needs_engine
 from tests.support.mpich import make_environment, mpirun
 from tests.support.running import SMALL, Left, run_config
 
@@ -41,8 +41,8 @@ def environment(make: Callable[[str], Path]) -> Path:
     ("engine", "exchange"),
     [
         ("python", "persistent"),
-        pytest.param("compiled", "persistent", marks=needs_compiler),
-        pytest.param("compiled", "isend", marks=needs_compiler),
+        pytest.param("compiled", "persistent", marks=needs_engine),
+        pytest.param("compiled", "isend", marks=needs_engine),
     ],
 )
 def test_a_run_has_the_bits_of_open_mpi(environment, tmp_path, engine, exchange):
@@ -66,7 +66,7 @@ def test_a_run_has_the_bits_of_open_mpi(environment, tmp_path, engine, exchange)
         assert x.tobytes() == expected[name].tobytes(), name
 
 
-@needs_compiler
+@needs_engine
 def test_gossip_inside_a_communicator(environment):
     args = ["-m", "pytest", "--with-mpi", "--timeout=60", "-p", "no:cacheprovider"]
     result = mpirun(environment, 2, [*args, "tests/mpi/test_gossip.py"], timeout=120)
@@ -105,7 +105,7 @@ if comm.rank == 0:
 """
 
 
-@needs_compiler
+@needs_engine
 def test_ranks_that_share_a_core_let_each_other_run(make):
     """MPICH 4 keeps the core while it waits, as the rounds in Python show."""
     args = ["-c", FASTEST_ROUNDS]

@@ -347,7 +347,7 @@ def test_another_run_is_not_taken_up(killed, assignment, told):
 def test_another_engine_is_not_taken_up(killed):
     config = tomllib.loads((killed / "out" / "config.toml").read_text())
     if config["run"]["engine"] != "compiled":
-        pytest.skip("no compiled engine here: there is no C compiler")
+        pytest.skip("no compiled engine here")
     message = complaint(resume(killed, "--set", "run.engine=python"))
     assert "the engine is python, and was compiled" in message
 

@@ -43,10 +43,10 @@ def test_an_engine_of_no_name(collective, together, asked):
 
 @pytest.fixture
 def unreadable(monkeypatch):
-    """Sources of the engine that cannot be read on agent 0."""
-    from pmgt_mpi.engine import compiler
+    """Sources of the engine that cannot be read."""
+    from pmgt_mpi.engine import variants
 
-    monkeypatch.setattr(compiler, "SOURCES", ("gone.c",))
+    monkeypatch.setattr(variants, "SOURCES", ("gone.c",))
 
 
 def test_a_source_that_is_gone(collective, together, unreadable):  # noqa: ARG001
@@ -58,3 +58,16 @@ def test_a_source_that_is_gone(collective, together, unreadable):  # noqa: ARG00
     told = refusal(collective, "compiled")
     with together:
         assert told.startswith("engine 'compiled' cannot be used: cannot read ")
+
+
+@pytest.mark.mpi(min_size=2)
+def test_an_engine_that_one_agent_lacks_runs_on_none(collective, together, monkeypatch):
+    from pmgt_mpi.engine import variants
+
+    last = collective.agents - 1
+    if collective.agent == last:
+        monkeypatch.setattr(variants, "SOURCES", ("gone.c",))
+    engine = choose_engine(collective, "auto")
+    with together:
+        assert engine.name == "python"
+        assert f"(agent {last} on " in engine.why

@@ -9,7 +9,10 @@ import numpy as np
 import pytest
 from mpi4py import MPI
 
+from pmgt_mpi.engine.library import DTYPES, Library
+from pmgt_mpi.engine.variants import variants
 from pmgt_mpi.gossip import EXCHANGES, MIXINGS
+from pmgt_mpi.gossip.compiled import compiled_exchange, handles
 from pmgt_mpi.gossip.exchange import SLOTS, tape_shape
 from pmgt_mpi.gossip.gossip import Gossip
 from pmgt_mpi.gossip.polynomials import coefficients
@@ -228,12 +231,32 @@ def test_arrays_of_every_kind_are_mixed(comm, together, engine):
 
 
 @pytest.mark.mpi(min_size=2)
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+@pytest.mark.parametrize("size", [1, 3, 7, 50, 1023, 1025])
+def test_every_build_of_the_engine_mixes_to_the_same_bits(comm, together, dtype, size):
+    engine_of(comm, "compiled")
+    if Library().variant == "baseline":
+        pytest.skip("this processor runs one build only")
+    network, _ = world_of(comm)
+    x = np.random.default_rng(comm.rank).normal(size=size).astype(dtype)
+    found = {}
+    for variant in variants():
+        exchange = compiled_exchange(Library(variant), "persistent")
+        here = network.neighbourhood(comm.rank)
+        gossip = Gossip(comm, here, MIXINGS.load("chebyshev"), exchange)
+        found[variant] = [gossip.mix(x, M).tobytes() for M in (1, 2, 9)]
+        gossip.close()
+    with together:
+        assert found["avx2"] == found["baseline"]
+
+
+@pytest.mark.mpi(min_size=2)
 def test_an_error_of_mpi_in_compiled_rounds_is_raised(comm, together):
     network, X = world_of(comm)
     gossip = gossip_of(comm, network, exchange="persistent", engine="compiled")
     gossip.mix(X[comm.rank], 2)
     exchange = gossip._exchange(X.shape[1], X.dtype)
-    exchange._handles[...] = MPI._handleof(MPI.REQUEST_NULL)
+    exchange._handles[...] = handles([MPI.REQUEST_NULL])
     with together:
         with pytest.raises(MPI.Exception):
             gossip.mix(X[comm.rank], 2)

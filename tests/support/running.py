@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from pmgt_mpi.cache import cache_folder
 from tests.launcher import Result, mpirun
 
 SMALL = """
@@ -66,18 +65,8 @@ def run_config(
     args = ["-m", "pmgt_mpi.run", "--config", "config.toml", "--out", out, *more]
     for assignment in set:
         args += ["--set", assignment]
-    share_engine(folder / "cache")
     env = {"PMGT_CACHE": str(folder / "cache"), **options.pop("env", {})}
     return mpirun(ranks, args, cwd=folder, env=env, **options)
-
-
-def share_engine(cache: Path) -> None:
-    """Let a cache folder of its own have the compiled engine that all tests share."""
-    cache.mkdir(exist_ok=True)
-    if not (cache / "engine").is_symlink():
-        shared = cache_folder() / "engine"
-        shared.mkdir(parents=True, exist_ok=True)
-        (cache / "engine").symlink_to(shared)
 
 
 @dataclass(frozen=True)

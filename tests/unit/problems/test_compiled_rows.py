@@ -166,6 +166,7 @@ def test_a_problem_of_the_users_own_stays_as_it_is(engine):
     ridge = make_problem("ridge", make_shard(10, 3))
     assert engine.facts(ridge) == {
         "name": "compiled",
+        "build": engine.library.variant,
         "gradients": "compiled",
         "why": "",
     }

@@ -1,0 +1,196 @@
+"""Building the compiled engine, and what is said where it cannot be built."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+import zipfile
+from importlib.util import find_spec, module_from_spec, spec_from_file_location
+from pathlib import Path
+
+import pytest
+
+from pmgt_mpi.engine import build as building
+from pmgt_mpi.engine.build import COMPILERS, build, find_compiler
+from pmgt_mpi.engine.variants import (
+    HERE,
+    BuildError,
+    module_name,
+    sources_digest,
+    variants,
+)
+
+ROOT = Path(__file__).parents[3]
+SYSTEM = next(filter(None, map(shutil.which, COMPILERS)), None)
+
+needs_compiler = pytest.mark.skipif(
+    SYSTEM is None, reason=f"no C compiler ({', '.join(COMPILERS)})"
+)
+
+
+@pytest.fixture(autouse=True)
+def plain_environment(monkeypatch):
+    monkeypatch.delenv("CC", raising=False)
+
+
+def script(path, text):
+    """A compiler of our own."""
+    path.write_text(f"#!/bin/sh\n{text}\n")
+    path.chmod(0o755)
+    return str(path)
+
+
+def load(path: Path):
+    spec = spec_from_file_location(path.name.partition(".")[0], path)
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@needs_compiler
+def test_every_variant_is_built_and_loads(tmp_path):
+    built = build(tmp_path)
+    names = [f"{module_name(variant)}.abi3.so" for variant in variants()]
+    assert [file.name for file in built] == names
+    assert sorted(file.name for file in tmp_path.iterdir()) == sorted(names)
+    assert {load(file).SOURCES for file in built} == {sources_digest()}
+
+
+@needs_compiler
+def test_our_declarations_are_those_of_python(tmp_path):
+    """Where Python's headers are, the compiler holds ours against their limited API."""
+    include = sysconfig.get_paths()["include"]
+    if not (Path(include) / "Python.h").exists():
+        pytest.skip("Python.h is not installed")
+    limited = ["-include", "Python.h", "-DPy_LIMITED_API=0x030B0000", f"-I{include}"]
+    defined = ["-DMODULE=_kernels", '-DSOURCES=""']
+    strict = ["-std=gnu11", "-Wall", "-Wextra", "-Werror", "-fPIC", "-c"]
+    for headers in ([], limited):
+        command = [SYSTEM, *strict, *headers, *defined, str(HERE / "kernels.c")]
+        command += ["-o", str(tmp_path / "kernels.o")]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert (done.returncode, done.stderr) == (0, "")
+
+
+@needs_compiler
+def test_nothing_is_fused_into_one_operation(tmp_path):
+    """Not even by a compiler whose flags allow instructions for it."""
+    if shutil.which("objdump") is None or "avx2" not in variants():
+        pytest.skip("no objdump, or a processor of another kind")
+    _, avx2 = build(tmp_path)
+    command = ["objdump", "-d", str(avx2)]
+    code = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert "ymm" in code
+    assert "vfmadd" not in code
+
+
+@needs_compiler
+def test_processes_may_build_at_the_same_time(tmp_path):
+    program = (
+        "from pathlib import Path\nfrom pmgt_mpi.engine.build import build\n"
+        f"build(Path({str(tmp_path)!r}))"
+    )
+    jobs = [subprocess.Popen([sys.executable, "-c", program]) for _ in range(3)]
+    assert [job.wait(timeout=120) for job in jobs] == [0, 0, 0]
+    assert len(list(tmp_path.iterdir())) == len(variants())
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("kill -9 $$", r"the C compiler .* fails: killed by SIGKILL"),
+        ("exit 0", r"fails: it wrote no file"),
+        (
+            "echo 'cc: fatal error: Killed signal terminated program cc1' >&2\n"
+            "echo compilation terminated. >&2; exit 1",
+            r"fails: cc: fatal error: Killed signal",
+        ),
+        ("printf '\\377 error: \\300' >&2; exit 1", r"fails: . error: ."),
+    ],
+)
+def test_a_compiler_that_fails_leaves_nothing(tmp_path, monkeypatch, text, told):
+    target = tmp_path / "target"
+    target.mkdir()
+    monkeypatch.setenv("CC", script(tmp_path / "cc", text))
+    with pytest.raises(BuildError, match=told):
+        build(target)
+    assert list(target.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("named", "told"),
+    [
+        ("/nowhere/cc", r"the C compiler /nowhere/cc fails: .*No such file"),
+        ("cc 'unclosed", r"CC is \"cc 'unclosed\", which is no command"),
+    ],
+)
+def test_a_compiler_that_is_none(tmp_path, monkeypatch, named, told):
+    monkeypatch.setenv("CC", named)
+    with pytest.raises(BuildError, match=told):
+        build(tmp_path)
+
+
+@needs_compiler
+def test_a_folder_that_cannot_be_written(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(BuildError, match=r"cannot write .*file: "):
+        build(tmp_path / "file")
+
+
+def test_no_compiler_at_all(monkeypatch):
+    monkeypatch.setattr(building, "COMPILERS", ())
+    monkeypatch.setattr(sys, "executable", "/nowhere/python")
+    with pytest.raises(BuildError, match=r"install one, or pip install ziglang$"):
+        find_compiler()
+
+
+def test_zig_builds_it(tmp_path, monkeypatch):
+    if find_spec("ziglang") is None:
+        pytest.skip("ziglang is not installed (extra fast)")
+    monkeypatch.setattr(building, "COMPILERS", ())
+    monkeypatch.setenv("PYTHONPATH", "/nowhere")  # as where pip builds
+    assert {load(file).SOURCES for file in build(tmp_path)} == {sources_digest()}
+
+
+HOOK = """
+import sys
+sys.path.insert(0, {root!r})
+from hatchling.build import build_wheel
+print(build_wheel({target!r}))
+"""
+
+
+@pytest.mark.parametrize("compiler", ["", "/nowhere/cc"])
+def test_a_wheel_has_the_engine_or_is_pure(tmp_path, compiler):
+    if find_spec("hatchling") is None:
+        pytest.skip("hatchling is not installed")
+    if not compiler and SYSTEM is None:
+        pytest.skip("no C compiler")
+    source = tmp_path / "source"
+    ignored = shutil.ignore_patterns("*.abi3.so", "__pycache__")
+    shutil.copytree(ROOT / "pmgt_mpi", source / "pmgt_mpi", ignore=ignored)
+    shutil.copytree(ROOT / "launch", source / "launch")
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy(ROOT / name, source / name)
+    program = HOOK.format(root=str(source), target=str(tmp_path))
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=source,
+        env=os.environ | ({"CC": compiler} if compiler else {}),
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=True,
+    )
+    wheel = tmp_path / done.stdout.split()[-1]
+    objects = [n for n in zipfile.ZipFile(wheel).namelist() if n.endswith(".so")]
+    if compiler:
+        assert "-py3-none-any.whl" in wheel.name
+        assert objects == []
+        assert "without its compiled engine: the C compiler /nowhere" in done.stderr
+    else:
+        assert "-cp311-abi3-" in wheel.name
+        assert len(objects) == len(variants())

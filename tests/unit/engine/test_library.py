@@ -1,0 +1,127 @@
+"""The loaded engine: its builds, what its functions keep alive, and what is refused."""
+
+from __future__ import annotations
+
+import gc
+import sys
+import weakref
+
+import numpy as np
+import pytest
+from scipy.sparse import random_array
+
+from pmgt_mpi.engine import library as loading
+from pmgt_mpi.engine.library import DTYPES, Library
+from pmgt_mpi.engine.variants import BuildError, variants
+from pmgt_mpi.problems.compiled_rows import CompiledRows
+from pmgt_mpi.problems.rows import DenseRows, SparseRows
+
+
+@pytest.fixture
+def library():
+    try:
+        return Library()
+    except BuildError as error:
+        pytest.skip(f"no compiled engine: {error}")
+
+
+def runnable() -> list[Library]:
+    """Every build that this processor can run."""
+    widest = Library()
+    names = list(variants()) if widest.variant != "baseline" else ["baseline"]
+    return [Library(name) for name in names]
+
+
+def rows_of(n: int, d: int, dtype, *, sparse: bool):
+    rng = np.random.default_rng(n * d)
+    if sparse:
+        return SparseRows(
+            random_array((n, d), density=0.3, rng=rng, dtype=dtype, format="csr")
+        )
+    return DenseRows(rng.normal(size=(n, d)).astype(dtype))
+
+
+@pytest.mark.parametrize("sparse", [False, True], ids=["dense", "sparse"])
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+def test_the_builds_give_the_same_bits(library, dtype, sparse):  # noqa: ARG001
+    builds = runnable()
+    if len(builds) == 1:
+        pytest.skip("this processor runs one build only")
+    rng = np.random.default_rng(1)
+    for d in (1, 2, 3, 7, 8, 9, 50, 129, 1000):
+        plain = rows_of(40, d, dtype, sparse=sparse)
+        rows = rng.integers(0, 40, 23)
+        x, z = rng.normal(size=d).astype(dtype), rng.normal(size=23).astype(dtype)
+        found = []
+        for build in builds:
+            compiled = CompiledRows(plain, build)
+            batch = compiled.gather(rows)
+            normal = compiled.normal(rows, x, 0.3, -0.7)
+            found.append([a.tobytes() for a in (batch.dot(x), batch.tdot(z), normal)])
+        assert found[0] == found[1], d
+
+
+def test_what_a_function_works_on_lives_as_long_as_it_and_no_longer(library):
+    plain = DenseRows(np.arange(12.0).reshape(4, 3))
+    rows, x = np.array([0, 3]), np.ones(3)
+    expected = plain.normal(rows, x, 2.0, 1.0)
+    gone = weakref.ref(plain)
+    normal = CompiledRows(plain, library).normal
+    del plain
+    gc.collect()
+    np.full((4, 3), np.nan)  # where the rows would lie if they were gone
+    assert normal(rows, x, 2.0, 1.0).tolist() == expected.tolist()
+    assert gone() is not None
+    del normal
+    gc.collect()
+    assert gone() is None
+
+
+def test_nothing_is_lost_in_many_calls(library):
+    normal = CompiledRows(DenseRows(np.ones((4, 3))), library).normal
+    rows, x = np.array([0, 3]), np.ones(3)
+    before = sum(map(sys.getrefcount, (x.dtype, rows, x, np.ndarray, np.empty)))
+    for _ in range(1000):
+        normal(rows, x, 2.0, 1.0)
+        normal(rows, x[::-1], 2.0, 1.0)
+        with pytest.raises(TypeError):
+            normal(rows)
+    after = sum(map(sys.getrefcount, (x.dtype, rows, x, np.ndarray, np.empty)))
+    assert abs(after - before) < 100
+
+
+@pytest.mark.parametrize("wrong", ["requests", "theirs", "own", "rounds", "handles"])
+def test_buffers_of_an_exchange_that_do_not_fit_are_refused(library, wrong):
+    sizes = {"requests": 48, "theirs": 5, "own": 5, "rounds": 1, "handles": 8}
+    sizes[wrong] += 1
+    with pytest.raises(ValueError, match="the buffers of an exchange do not fit"):
+        library.exchange(
+            (0, 0, 0, 0),
+            sizes["handles"],
+            0,
+            0,
+            True,
+            True,
+            np.zeros(1, np.int32),
+            np.zeros(sizes["requests"], np.uint8),
+            np.zeros(48, np.uint8),
+            np.zeros((3, sizes["own"])),
+            np.zeros((1, sizes["theirs"])),
+            np.zeros(sizes["rounds"], np.int64),
+        )
+
+
+def test_a_build_that_is_not_there(monkeypatch):
+    monkeypatch.setattr(loading, "module_name", lambda variant: f"_none_{variant}")
+    with pytest.raises(
+        BuildError,
+        match=r"not built with the package; install a C compiler, or pip install "
+        r"ziglang, then python -m pmgt_mpi\.engine --build",
+    ):
+        Library()
+
+
+def test_a_build_of_other_sources(library, monkeypatch):  # noqa: ARG001
+    monkeypatch.setattr(loading, "sources_digest", lambda: "others")
+    with pytest.raises(BuildError, match="it was built of other sources than are here"):
+        Library()
