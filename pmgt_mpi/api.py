@@ -145,7 +145,7 @@ def solve(
         Form of the messages: ``persistent`` or ``isend``.
     engine
         What runs the gossip rounds and minibatch gradients: ``compiled``, ``python``,
-        or ``auto``, which is the first where there is a C compiler.
+        or ``auto``, which is the first where it was built with the package.
     timeout
         Seconds that an agent may wait for another; then the job is ended, with code 4,
         and the agent is named that does not come.

@@ -45,7 +45,7 @@ class RunSection:
         Seconds that an agent may wait for another before the job is ended.
     engine
         What runs gossip rounds and minibatch gradients; ``auto`` is the compiled one
-        where it can be made.
+        where it was built with the package (``python -m pmgt_mpi.engine`` tells).
     """
 
     name: str = "run"

