@@ -12,7 +12,7 @@ from typing import Any
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 
-class EngineHook(BuildHookInterface):  # type: ignore[misc]
+class EngineHook(BuildHookInterface[Any]):
     """Builds the engine in the source tree, from which the wheel takes it."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:  # noqa: ARG002

@@ -4,9 +4,9 @@
  * lets numpy make those that it returns. MPI's functions come as addresses and its handles
  * as numbers, so that one build serves every MPI and every CPython with a GIL.
  *
- * This source is built twice, for every processor and for those with AVX2. Sums have an
- * order that is written here and no product is fused with a sum (-ffp-contract=off): the
- * same bits from both. */
+ * This source is built for every processor, for those with AVX2 and for those with AVX-512.
+ * Sums have an order that is written here and no product is fused with a sum
+ * (-ffp-contract=off): the same bits from all. */
 #include "stable_abi.h"
 
 #include <sched.h>
@@ -303,26 +303,31 @@ failed:
 
 /* --- the module -------------------------------------------------------------------- */
 
-/* has_avx2(): whether this processor, and its system, can run the build for AVX2. */
-static PyObject *has_avx2(PyObject *module, PyObject *nothing) {
+/* widest(): the build for the widest registers that this processor, and its system, has. */
+static PyObject *widest(PyObject *module, PyObject *nothing) {
     (void)module, (void)nothing;
-    int has = 0;
+    const char *found = "baseline";
 #ifdef __x86_64__
-    unsigned a, b, c, d, low, high;
+    const unsigned avx512 = bit_AVX512F | bit_AVX512DQ | bit_AVX512BW | bit_AVX512VL;
+    unsigned a, b, c, d, kept, high;
     if (__get_cpuid(1, &a, &b, &c, &d) && c & bit_OSXSAVE && c & bit_AVX) {
-        __asm__("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+        __asm__("xgetbv" : "=a"(kept), "=d"(high) : "c"(0)); /* by the system */
         (void)high;
-        has = (low & 6) == 6 && __get_cpuid_count(7, 0, &a, &b, &c, &d) && b & bit_AVX2;
+        if ((kept & 0x6) == 0x6 && __get_cpuid_count(7, 0, &a, &b, &c, &d)) {
+            if (b & bit_AVX2) found = "avx2";
+            if (b & bit_AVX2 && (kept & 0xe6) == 0xe6 && (b & avx512) == avx512)
+                found = "avx512";
+        }
     }
 #endif
-    return PyBool_FromLong(has);
+    return PyUnicode_FromString(found);
 }
 
 static PyMethodDef METHODS[] = {
     {"exchange", exchange, METH_VARARGS, "The messages of one agent."},
     {"mixer", mixer, METH_VARARGS, "A function that runs rounds of gossip."},
     {"products", products, METH_VARARGS, "Products with a few rows."},
-    {"has_avx2", has_avx2, METH_NOARGS, "Whether the build for AVX2 runs here."},
+    {"widest", widest, METH_NOARGS, "The name of the build for this processor."},
     {NULL, NULL, 0, NULL},
 };
 

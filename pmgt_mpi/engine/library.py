@@ -13,7 +13,6 @@ from pmgt_mpi.engine.variants import (
     BuildError,
     module_name,
     sources_digest,
-    variants,
 )
 
 Array = NDArray[Any]
@@ -36,8 +35,7 @@ class Library:
 
     def __init__(self, variant: str | None = None) -> None:
         baseline = _load("baseline")
-        widest = "avx2" if "avx2" in variants() and baseline.has_avx2() else "baseline"
-        self.variant = variant or widest
+        self.variant = variant or str(baseline.widest())
         self._module = baseline if self.variant == "baseline" else _load(self.variant)
 
     def exchange(self, *arguments: Any) -> Any:

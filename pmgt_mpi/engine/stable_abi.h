@@ -80,7 +80,7 @@ int PyModule_AddStringConstant(PyObject *, const char *, const char *);
 PyObject *PyLong_FromLong(long);
 PyObject *PyLong_FromSsize_t(Py_ssize_t);
 Py_ssize_t PyLong_AsSsize_t(PyObject *);
-PyObject *PyBool_FromLong(long);
+PyObject *PyUnicode_FromString(const char *);
 double PyFloat_AsDouble(PyObject *);
 PyObject *PyErr_Occurred(void);
 void PyErr_Clear(void);

@@ -240,14 +240,15 @@ def test_every_build_of_the_engine_mixes_to_the_same_bits(comm, together, dtype,
     network, _ = world_of(comm)
     x = np.random.default_rng(comm.rank).normal(size=size).astype(dtype)
     found = {}
-    for variant in variants():
+    names = list(variants())
+    for variant in names[: names.index(Library().variant) + 1]:
         exchange = compiled_exchange(Library(variant), "persistent")
         here = network.neighbourhood(comm.rank)
         gossip = Gossip(comm, here, MIXINGS.load("chebyshev"), exchange)
         found[variant] = [gossip.mix(x, M).tobytes() for M in (1, 2, 9)]
         gossip.close()
     with together:
-        assert found["avx2"] == found["baseline"]
+        assert all(bits == found["baseline"] for bits in found.values())
 
 
 @pytest.mark.mpi(min_size=2)

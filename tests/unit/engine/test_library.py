@@ -27,9 +27,8 @@ def library():
 
 def runnable() -> list[Library]:
     """Every build that this processor can run."""
-    widest = Library()
-    names = list(variants()) if widest.variant != "baseline" else ["baseline"]
-    return [Library(name) for name in names]
+    names = list(variants())
+    return [Library(name) for name in names[: names.index(Library().variant) + 1]]
 
 
 def rows_of(n: int, d: int, dtype, *, sparse: bool):
@@ -58,7 +57,7 @@ def test_the_builds_give_the_same_bits(library, dtype, sparse):  # noqa: ARG001
             batch = compiled.gather(rows)
             normal = compiled.normal(rows, x, 0.3, -0.7)
             found.append([a.tobytes() for a in (batch.dot(x), batch.tdot(z), normal)])
-        assert found[0] == found[1], d
+        assert all(one == found[0] for one in found), d
 
 
 def test_what_a_function_works_on_lives_as_long_as_it_and_no_longer(library):
