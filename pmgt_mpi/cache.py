@@ -12,7 +12,6 @@ from pathlib import Path
 from stat import S_IMODE, S_ISREG, S_IWGRP, S_IWOTH
 
 from pmgt_mpi.errors import UserError
-from pmgt_mpi.replacing import replacing as replacing  # for the engine's compiler
 
 OTHERS_WRITE = S_IWGRP | S_IWOTH
 

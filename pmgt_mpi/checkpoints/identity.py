@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from pathlib import Path
 from typing import Any
 
@@ -78,7 +79,16 @@ def machine() -> Numbers:
         "CPU": _cpu(),
         "BLAS": f"{blas.get('name', '?')} {blas.get('version', '?')}",
         "numpy": np.__version__,
+        "C library": _c_library(),
     }
+
+
+def _c_library() -> str:
+    """Where exp, log and their like come from."""
+    try:
+        return os.confstr("CS_GNU_LIBC_VERSION") or "unknown"
+    except (AttributeError, OSError, ValueError):
+        return "unknown"  # another C library than glibc has no such name
 
 
 def _cpu() -> str:

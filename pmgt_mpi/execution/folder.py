@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pmgt_mpi.checkpoints.identity import facts, machine
 from pmgt_mpi.checkpoints.policy import Saved
+from pmgt_mpi.checkpoints.statefile import Numbers
 from pmgt_mpi.checkpoints.store import Checkpoints
 from pmgt_mpi.config.schema import Config
 from pmgt_mpi.environment import crowding
@@ -134,6 +135,7 @@ def write_meta(
     config: Config,
     setup: Setup,
     engine: Engine,
+    machines: list[Numbers],
     past: Past,
 ) -> dict[str, Any]:
     """Write meta.json, and say what the user should know; collective.
@@ -151,6 +153,7 @@ def write_meta(
         "hosts": hosts,
         "seed": config.run.seed,
         "engine": engine.facts(setup.problem),
+        "machines": [own for i, own in enumerate(machines) if own not in machines[:i]],
         "config": str(output.config_path.resolve()),
         "resumed": past.history,
         "setup_seconds": time.monotonic() - output.started,

@@ -85,7 +85,8 @@ def run(
         if output.resumes:
             past = continue_earlier(output, config, checkpoints)
         write_config(folder, output, config)
-        meta = write_meta(folder, output, config, setup, engine, past)
+        machines = checkpoints.machines
+        meta = write_meta(folder, output, config, setup, engine, machines, past)
         log = FolderLog(folder, checkpoints, past, meta, config, setup, watchdog)
     watchdog.begin_algorithms()
     for number in range(len(log.done), len(config.algorithm)):

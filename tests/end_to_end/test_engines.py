@@ -9,6 +9,7 @@ import tomllib
 import numpy as np
 import pytest
 
+from pmgt_mpi.checkpoints.identity import machine
 from pmgt_mpi.engine.library import Library
 from pmgt_mpi.engine.variants import HERE, BuildError
 from tests.launcher import run
@@ -81,6 +82,7 @@ def test_what_is_told_of_the_compiled_engine(tmp_path):
         "gradients": "compiled",
         "why": "",
     }
+    assert left.meta["machines"] == [machine()]
     config = tomllib.loads((left.path / "config.toml").read_text())
     assert config["run"]["engine"] == "compiled"
 

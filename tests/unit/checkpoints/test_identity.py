@@ -2,7 +2,19 @@
 
 from __future__ import annotations
 
-from pmgt_mpi.checkpoints.identity import changed_machines, differing_facts
+import platform
+
+import numpy as np
+
+from pmgt_mpi.checkpoints.identity import changed_machines, differing_facts, machine
+
+
+def test_a_machine_is_all_that_may_give_other_last_bits():
+    own = machine()
+    assert list(own) == ["CPU", "BLAS", "numpy", "C library"]
+    assert own["numpy"] == np.__version__
+    if platform.libc_ver()[0] == "glibc":
+        assert own["C library"] == " ".join(platform.libc_ver())
 
 
 def test_facts_name_the_agent_whose_part_differs():
