@@ -17,7 +17,10 @@ STARTED = monotonic()
 BLAS_THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 HEAVY_YIELD = "MPIR_CVAR_ENABLE_HEAVY_YIELD"
-"""Lets MPICH sleep where it otherwise lets others run, or, before 5, should do so."""
+"""Lets MPICH (4.1 and later) sleep while it waits, where others are to run."""
+
+RANKS_HERE = "MPI_LOCALNRANKS"
+"""In which MPICH's launcher tells a rank how many there are on its host."""
 
 LAUNCHERS = (
     ("OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"),
@@ -30,16 +33,30 @@ LAUNCHERS = (
 def prepare() -> None:
     """Set what every rank wants, where the user has not said otherwise.
 
-    One BLAS thread a rank: the ranks are the parallelism. Yielding while MPI waits:
-    with more ranks than cores a round is a thousand times slower without it, and it
-    costs a tenth with two ranks on two cores. No plugins for the library that checks
-    the config: it would look through all packages for them while every rank waits.
+    One BLAS thread a rank: the ranks are the parallelism. Yielding while MPI waits
+    (Open MPI, Intel MPI): with more ranks than cores a round is a hundred or a thousand
+    times slower without it, and it costs at most a tenth with two ranks on two cores.
+    No plugins for the library that checks the config: it would look through all
+    packages for them while every rank waits.
     """
     for name in BLAS_THREADS:
         if not os.environ.get(name):  # to OpenBLAS nothing is all cores
             os.environ[name] = "1"
     os.environ.setdefault("OMPI_MCA_mpi_yield_when_idle", "1")
+    os.environ.setdefault("I_MPI_THREAD_YIELD", "2")  # by sched_yield
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
+
+
+def sleep_if_crowded(vendor: str, version: tuple[int, ...]) -> None:
+    """Let an MPI that can yield in no other way sleep, where it surely has to.
+
+    To be called when the MPI is known and not yet started. That there are more ranks
+    here than cores in the whole machine is all that is known now: a rank that may use
+    one core may have it for itself. MPICH 5 yields.
+    """
+    ranks = _number(os.environ.get(RANKS_HERE, "")) or 0
+    if _sleeps(vendor, version) and ranks > (os.cpu_count() or 1):
+        os.environ.setdefault(HEAVY_YIELD, "1")
 
 
 @contextmanager
@@ -109,13 +126,12 @@ def _of_mpi(vendor: str, version: tuple[int, ...]) -> str:
     """What to do about an MPI that keeps the core while it waits, if it does.
 
     The rank that is waited for may need that core; then every wait takes a time slice
-    of the system. The compiled rounds let others run themselves. MPICH can be told to
-    sleep from 4.1 on; this is left to the user, as it would slow MPICH 5 down.
+    of the system. The compiled rounds let others run themselves.
     """
     if vendor != "MPICH" or version >= (5,):
         return ""
     remedy = "use Open MPI or MPICH 5"
-    if version >= (4, 1):
+    if _sleeps(vendor, version):
         if os.environ.get(HEAVY_YIELD, "0") != "0":
             return ""
         remedy = f"set {HEAVY_YIELD}=1, or {remedy}"
@@ -124,6 +140,11 @@ def _of_mpi(vendor: str, version: tuple[int, ...]) -> str:
         f"evaluation, and every round of the engine 'python', takes milliseconds; "
         f"{remedy}"
     )
+
+
+def _sleeps(vendor: str, version: tuple[int, ...]) -> bool:
+    """Whether this MPI keeps the core while it waits, and can be told to sleep."""
+    return vendor == "MPICH" and (4, 1) <= version < (5,)
 
 
 def usable_cores() -> frozenset[int]:

