@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+from pathlib import Path
 from time import monotonic, sleep
 
 PATIENCE = 2.0
@@ -28,16 +29,19 @@ def leave(code: int) -> int:
     if code:
         here = platform.node()
         others = {pid for host, pid in processes if host == here} - {os.getpid()}
+        vendor, version = MPI.get_vendor()
+        reaps = vendor == "Open MPI" and version >= (5,)  # others before the job's end
         end = monotonic() + PATIENCE
-        while any(map(_is_there, others)) and monotonic() < end:
+        while any(_is_there(pid, reaps) for pid in others) and monotonic() < end:
             sleep(PAUSE)
     return code
 
 
-def _is_there(pid: int) -> bool:
-    """Whether a process of this user is there, or has not been missed yet."""
+def _is_there(pid: int, reaps: bool) -> bool:
+    """Whether a process of this user is there, or its launcher is yet to reap it."""
     try:
         os.kill(pid, 0)
-    except ProcessLookupError:
+        stat = Path(f"/proc/{pid}/stat").read_text()
+    except OSError:
         return False
-    return True
+    return reaps or stat.rpartition(")")[2].split()[0] != "Z"

@@ -81,7 +81,7 @@ def ranks_of(job: Job) -> dict[int, int]:
             status = (folder / "stat").read_text()
         except OSError:
             continue
-        if rank := re.search(rb"(?:^|\0)OMPI_COMM_WORLD_RANK=(\d+)", variables):
+        if rank := re.search(rb"(?:^|\0)(?:OMPI_COMM_WORLD|PMI)_RANK=(\d+)", variables):
             ranks[pid] = int(rank[1])
             parents[pid] = int(status.rpartition(")")[2].split()[1])
     return {rank: pid for pid, rank in ranks.items() if parents[pid] not in ranks}
