@@ -77,15 +77,12 @@ def test_gossip_inside_a_communicator(environment):
     assert "MPI vendor: MPICH" in result.stdout
 
 
-def test_a_wrong_key_is_told_at_once_and_the_launcher_adds_nothing(
-    environment, tmp_path
-):
+def test_a_wrong_key_is_told_and_the_launcher_adds_nothing(environment, tmp_path):
     (tmp_path / "config.toml").write_text(SMALL)
     args = ["-m", "pmgt_mpi.run", "--config", "config.toml", "--set", "stop.step=3"]
     result = mpirun(environment, 2, args, cwd=tmp_path).expect(2)
     (line,) = (result.stdout + result.stderr).splitlines()
     assert line.startswith("pmgt_mpi: error: config.toml: [stop] has no key 'step';")
-    assert result.seconds < 2, "nobody waits for a rank that has ended"
 
 
 FASTEST_ROUNDS = """
