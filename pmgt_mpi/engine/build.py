@@ -18,6 +18,7 @@ from tempfile import TemporaryDirectory
 from pmgt_mpi.engine.variants import (
     HERE,
     BuildError,
+    check_python,
     module_name,
     sources_digest,
     variants,
@@ -37,8 +38,9 @@ def build(folder: Path = HERE) -> list[Path]:
     """Compile all variants into a folder; return their files.
 
     Raises `BuildError` where there is no compiler, or it fails, or the folder cannot
-    be written: it then holds what it held before.
+    be written: it then holds what it held before. And on a Python that cannot load it.
     """
+    check_python()
     compiler, environment = find_compiler()
     built = []
     try:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from pmgt_mpi.engine.variants import (
     BuildError,
+    check_python,
     module_name,
     sources_digest,
 )
@@ -34,6 +35,7 @@ class Library:
     """
 
     def __init__(self, variant: str | None = None) -> None:
+        check_python()
         baseline = _load("baseline")
         self.variant = variant or str(baseline.widest())
         self._module = baseline if self.variant == "baseline" else _load(self.variant)

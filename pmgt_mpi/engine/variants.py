@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import os
+import sys
+import sysconfig
 from pathlib import Path
 
 from pmgt_mpi.errors import UserError
@@ -14,6 +16,14 @@ SOURCES = ("kernels.c", "stable_abi.h", "exchange.h", "rounds.h", "rows.h")
 
 class BuildError(UserError):
     """The engine cannot be built or loaded here; the message says why."""
+
+
+def check_python() -> None:
+    """Raise `BuildError` on a Python whose objects are not those of the stable ABI."""
+    if sys.implementation.name != "cpython":
+        raise BuildError("it needs CPython")
+    if sysconfig.get_config_var("Py_GIL_DISABLED"):
+        raise BuildError("it needs a CPython with a GIL, and this one is free-threaded")
 
 
 def variants() -> dict[str, tuple[str, ...]]:

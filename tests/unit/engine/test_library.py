@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import gc
 import sys
+import sysconfig
 import weakref
 
 import numpy as np
 import pytest
 from scipy.sparse import random_array
 
+from pmgt_mpi.engine import build as building
 from pmgt_mpi.engine import library as loading
 from pmgt_mpi.engine.library import DTYPES, Library
 from pmgt_mpi.engine.variants import BuildError, variants
@@ -117,6 +119,17 @@ def test_a_build_that_is_not_there(monkeypatch):
         match=r"not built with the package; install a C compiler, or pip install "
         r"ziglang, then python -m pmgt_mpi\.engine --build",
     ):
+        Library()
+
+
+def test_on_a_free_threaded_python_nothing_is_built_or_loaded(monkeypatch, tmp_path):
+    """Its objects are other ones: what is built for the rest would crash there."""
+    monkeypatch.setattr(sysconfig, "get_config_var", lambda name: name[:3] == "Py_")
+    for use in (Library, lambda: building.build(tmp_path)):
+        with pytest.raises(BuildError, match="and this one is free-threaded"):
+            use()
+    monkeypatch.setattr(sys.implementation, "name", "pypy")
+    with pytest.raises(BuildError, match="needs CPython"):
         Library()
 
 
