@@ -47,7 +47,7 @@ def killed(tmp_path_factory):
     """A run of which one rank was killed, well after its first checkpoint."""
     folder = tmp_path_factory.mktemp("killed")
     with begin(folder) as job:
-        wait_for(job, lambda: checkpoint_number(folder) >= 11)
+        wait_for(job, lambda: checkpoint_number(folder) >= 11, limit=100)
         os.kill(ranks_of(job)[2], signal.SIGKILL)
         result = job.wait(10)
     assert result.returncode != 0

@@ -1,0 +1,30 @@
+#!/usr/bin/env bash
+# Runs a command with a Python of Debian's unstable release, in a folder that holds that
+# release (made with debootstrap) and sees this machine's checkout, cache and certificates.
+#
+#   unshare --mount bash scripts/pythons/debian.sh FOLDER CHECKOUT MADE VERSION COMMAND...
+set -euo pipefail
+
+cache=$1 root=$2 made=$3 version=$4
+shift 4
+system=$cache/debian-sid-$version
+if [[ ! -e $system/done ]]; then
+  rm -rf "$system"
+  mkdir -p "$system"
+  debootstrap --variant=minbase --include="python$version-venv,ca-certificates" sid \
+    "$system" &>"$cache/debootstrap.log" || {
+    echo "left out: Python $version: it is not here, and Debian's cannot be had (see" \
+      "$cache/debootstrap.log)"
+    exit 77
+  }
+  touch "$system/done"
+fi
+for part in /proc /dev /sys /etc/ssl "$root" "$cache" "$made"; do
+  mkdir -p "$system$part"
+  mount --rbind "$part" "$system$part"
+done
+for file in /etc/resolv.conf /etc/pip.conf; do # how pip finds its index
+  [[ ! -e $file ]] || cp "$file" "$system/etc/"
+done
+cd "$root"
+exec chroot "$system" env -C "$root" PATH=/usr/bin:/bin "python$version" "$@"
