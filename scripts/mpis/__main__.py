@@ -30,14 +30,14 @@ CHECKS = {
     "conformance": ["test_mpi_suites.py::test_suite[2]"],
     "kill, resume": [
         "test_death.py",
-        "test_resume.py::test_a_killed_run_goes_on_and_ends_with_the_same_bits",
+        "test_resume.py::test_a_killed_run_continues_and_ends_with_the_same_bits",
     ],
     "watchdog": [
         "test_watchdog.py::test_a_stopped_rank_is_named_first_then_who_waits_for_whom"
     ],
     "wrong key": ["test_bad_input.py::test_a_wrong_key_value_or_name"],
     "signals": [
-        "test_signals.py::test_usr1_on_mpirun_ends_with_a_checkpoint_and_the_run_goes_on",
+        "test_signals.py::test_usr1_on_mpirun_ends_with_a_checkpoint_and_the_run_continues",
         "test_signals.py::test_a_signal_on_any_one_rank_stops_all",
     ],
 }
@@ -94,7 +94,7 @@ MPIS = {
         settings={"LD_LIBRARY_PATH": "{environment}/lib"},
         lacks={
             "test_signals.py::test_usr1_on_mpirun_ends_with_a_checkpoint_and_the_run_"
-            "goes_on": "version 4.0's exit code is 0 after a signal was passed on"
+            "continues": "version 4.0's exit code is 0 after a signal was passed on"
         },
     ),
 }
