@@ -25,7 +25,7 @@ bash scripts/build_wheel.sh "$made" &>"$cache/wheel.log" ||
 
 command=("$python" scripts/mpis "$cache" "$made"/pmgt_mpi-*-cp311-abi3-manylinux*.whl)
 if [[ " ${names[*]}" == *" debian-"* ]] &&
-  ! command -v mpirun.openmpi mpirun.mpich >/dev/null; then
-  command=(unshare --mount bash scripts/mpis/debian.sh "$cache/debian" "${command[@]}")
+  ! { command -v mpirun.openmpi && command -v mpirun.mpich; } >/dev/null; then
+  command=(bash scripts/mpis/debian.sh "$cache/debian" "${command[@]}")
 fi
 "${command[@]}" "${names[@]}"

@@ -43,7 +43,7 @@ check() { # VERSION WHEEL NUMPY [FOLDER]
   local program code=0
   program=$(find_python_of "$1")
   local command=("$program")
-  [[ -n $program ]] || command=(unshare --mount bash scripts/pythons/debian.sh
+  [[ -n $program ]] || command=(bash scripts/pythons/debian.sh
     "$cache" "$root" "$made" "$1")
   "${command[@]}" scripts/pythons/check.py "$cache/${4-$1-$3}" "$2" "$3" || code=$?
   case $code in

@@ -2,8 +2,19 @@
 # Runs a command with a Python of Debian's unstable release, in a folder that holds that
 # release (made with debootstrap) and sees this machine's checkout, cache and certificates.
 #
-#   unshare --mount bash scripts/pythons/debian.sh FOLDER CHECKOUT MADE VERSION COMMAND...
+#   bash scripts/pythons/debian.sh FOLDER CHECKOUT MADE VERSION COMMAND...
 set -euo pipefail
+
+# In a mount namespace of its own, always: what is mounted is gone at the end.
+if [[ $1 == --apart ]]; then
+  shift
+elif unshare --mount true 2>/dev/null; then
+  exec unshare --mount bash "$0" --apart "$@"
+else
+  echo "left out: Python $4: it is not here, and Debian's needs root"
+  exit 77
+fi
+[[ $(readlink /proc/self/ns/mnt) != "$(readlink /proc/1/ns/mnt)" ]] || exit 1
 
 cache=$1 root=$2 made=$3 version=$4
 shift 4
