@@ -14,6 +14,14 @@ from pmgt_mpi.streams import IndexStream, stream
 Array = NDArray[Any]
 
 
+class Started(Protocol):
+    """A mix under way."""
+
+    def wait(self) -> Array:
+        """Return its result, once."""
+        ...
+
+
 class Network(Protocol):
     """What an agent needs of the gossip room."""
 
@@ -23,6 +31,14 @@ class Network(Protocol):
 
     def gossip(self, *arrays: Array) -> tuple[Array, ...]:
         """One plain round."""
+        ...
+
+    def start_mix(self, x: Array, rounds: int) -> Started:
+        """Begin a mix."""
+        ...
+
+    def start_gossip(self, x: Array) -> Started:
+        """Begin a plain round of one array."""
         ...
 
 
@@ -148,6 +164,18 @@ class Agent:
     def gossip_together(self, *arrays: Array) -> tuple[Array, ...]:
         """W x for each array, in one plain round: they share a message."""
         return self._gossip.gossip(*arrays)
+
+    def start_mix(self, x: Array, M: int) -> Started:
+        """Begin `mix`; `wait()` of what it returns has its result, the same bits.
+
+        What is computed in between takes no time as long as the messages of the first
+        round are under way. Wait for one mix before the next, and within the step.
+        """
+        return self._gossip.start_mix(x, M)
+
+    def start_gossip(self, x: Array) -> Started:
+        """Begin `gossip`, as `start_mix` begins `mix`."""
+        return self._gossip.start_gossip(x)
 
     # Chance that all agents share without a message, and the agent's own.
 

@@ -70,9 +70,10 @@ class DSA:
 
     def step(self, agent: Agent, k: State) -> State:
         """One iteration."""
+        under_way = agent.start_gossip(k.x)
         B = agent.minibatch(self.batch_size)
         v, mean = agent.saga(k.x, B, k.table, k.mean)
-        W_x = agent.gossip(k.x)
+        W_x = under_way.wait()
         x = k.x + W_x - k.Wt_x - self.step_size * (v - k.v)
         return State(x=x, Wt_x=(k.x + W_x) / 2, v=v, table=k.table, mean=mean)
 

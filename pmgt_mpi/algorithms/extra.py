@@ -36,7 +36,8 @@ class Extra:
         x^1 = W x^0 − α ∇f_i(x^0)
         x^{k+1} = x^k + W x^k − W̃ x^{k−1} − α (∇f_i(x^k) − ∇f_i(x^{k−1}))
 
-    W̃ x^{k−1} is known from the round before, so a step costs one round.
+    W̃ x^{k−1} is known from the round before, so a step costs one round. It takes place
+    while the gradient is computed: both depend on x^k only.
 
     Parameters
     ----------
@@ -64,8 +65,9 @@ class Extra:
 
     def step(self, agent: Agent, k: State) -> State:
         """One iteration."""
+        under_way = agent.start_gossip(k.x)
         g = agent.grad(k.x)
-        W_x = agent.gossip(k.x)
+        W_x = under_way.wait()
         x = k.x + W_x - k.Wt_x - self.step_size * (g - k.grad_x)
         return State(x=x, Wt_x=(k.x + W_x) / 2, grad_x=g)
 

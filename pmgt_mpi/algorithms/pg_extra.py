@@ -38,7 +38,8 @@ class PGExtra:
         x^{k+1} = prox_α(h^{k+1})
 
     where at k = 0 the terms with h^0 and x^{−1} are absent. W̃ x^{k−1} is known from the
-    round before, so a step costs one round and n_i component gradients.
+    round before, so a step costs one round and n_i component gradients; both depend on
+    x^k only, and take place at once.
 
     Parameters
     ----------
@@ -70,8 +71,9 @@ class PGExtra:
     def step(self, agent: Agent, k: State) -> State:
         """One iteration."""
         alpha = self.step_size
+        under_way = agent.start_gossip(k.x)
         g = agent.grad(k.x)
-        W_x = agent.gossip(k.x)
+        W_x = under_way.wait()
         h = k.h + W_x - k.Wt_x - alpha * (g - k.grad_x)
         return State(x=agent.prox(h, alpha), h=h, Wt_x=(k.x + W_x) / 2, grad_x=g)
 

@@ -84,8 +84,9 @@ static inline int wait_sent(const exchange_t *e, int now) {
     return wait_for(e, e->degree, requests_of(e, now) + e->degree * e->mpi->bytes);
 }
 
-/* Send own row `now` to all neighbours, and receive theirs; 0 or MPI's error. */
-static int trade(const exchange_t *e, int now) {
+/* Start to send own row `now` to all neighbours, and to receive theirs; 0 or MPI's
+ * error. */
+static int post(const exchange_t *e, int now) {
     const int degree = e->degree;
     char *requests = requests_of(e, now);
     int error = 0;
@@ -101,8 +102,13 @@ static int trade(const exchange_t *e, int now) {
         for (int j = 0; j < degree && !error; j++, request += e->mpi->bytes)
             error = e->mpi->isend(e, own, neighbours[j], request);
     }
-    if (error) return error;
-    return wait_for(e, e->patient ? degree : 2 * degree, requests);
+    return error;
+}
+
+/* Wait for the neighbours' rows, and if the exchange is not patient, until own row `now`
+ * is sent. */
+static inline int arrive(const exchange_t *e, int now) {
+    return wait_for(e, e->patient ? e->degree : 2 * e->degree, requests_of(e, now));
 }
 
 static const char EXCHANGE[] = "pmgt_mpi exchange";

@@ -109,46 +109,82 @@ typedef struct {
 
 static const char MIX[] = "pmgt_mpi mix";
 
-/* mix(x): an array, new. */
-static PyObject *mix(PyObject *self, PyObject *x) {
-    const mix_t *m = PyCapsule_GetPointer(self, MIX);
-    if (!m) return NULL;
-    exchange_t *e = m->exchange;
-    Py_buffer in, out;
+/* Copy an array into own row 1; whether it fits. */
+static int take_in(const mix_t *m, PyObject *x) {
+    const exchange_t *e = m->exchange;
+    Py_buffer in;
     PyObject *plain = NULL;
     if (PyObject_GetBuffer(x, &in, PyBUF_SIMPLE)) {
         PyErr_Clear();
         plain = PyObject_CallFunctionObjArgs(m->kept.plain, x, NULL);
         if (!plain || PyObject_GetBuffer(plain, &in, PyBUF_SIMPLE)) {
             drop(&plain, 1);
-            return NULL;
+            return 0;
         }
     }
     const int fits = in.len == e->size * e->own.itemsize;
     if (fits) memcpy((char *)e->own.buf + e->own.strides[0], in.buf, in.len);
     PyBuffer_Release(&in);
     drop(&plain, 1);
-    if (!fits) {
-        PyErr_SetString(PyExc_ValueError, "mix: an array of another size");
-        return NULL;
-    }
+    if (!fits) PyErr_SetString(PyExc_ValueError, "mix: an array of another size");
+    return fits;
+}
+
+static void raise_error(const mix_t *m, int error) {
+    PyObject *code = PyLong_FromLong(error);
+    if (code) PyErr_SetObject(m->kept.exception, code);
+    drop(&code, 1);
+}
+
+/* What own row 1 is mixed to: an array, new. */
+static PyObject *mixed(const mix_t *m, int started) {
+    exchange_t *e = m->exchange;
+    Py_buffer out;
     PyObject *made = make_array(&m->kept.maker, m->kept.shape, &out);
     if (!made) return NULL;
     PyThreadState *thread = PyEval_SaveThread();
-    const int error = e->own.itemsize == sizeof(double)
-                          ? rounds_double(e, m->weights.buf, m->rounds, out.buf)
-                          : rounds_float(e, m->weights.buf, m->rounds, out.buf);
+    const int error =
+        e->own.itemsize == sizeof(double)
+            ? rounds_double(e, m->weights.buf, m->rounds, started, out.buf)
+            : rounds_float(e, m->weights.buf, m->rounds, started, out.buf);
     PyEval_RestoreThread(thread);
     PyBuffer_Release(&out);
     if (!error) return made;
     Py_DecRef(made);
-    PyObject *code = PyLong_FromLong(error);
-    if (code) PyErr_SetObject(m->kept.exception, code);
-    drop(&code, 1);
+    raise_error(m, error);
     return NULL;
 }
 
-static PyMethodDef MIX_METHOD = {"mix", mix, METH_O, "mix(x): rounds of gossip."};
+/* run(x): an array, new. */
+static PyObject *run(PyObject *self, PyObject *x) {
+    const mix_t *m = PyCapsule_GetPointer(self, MIX);
+    return m && take_in(m, x) ? mixed(m, 0) : NULL;
+}
+
+/* start(x): nothing; the messages of the first round are under way. */
+static PyObject *start(PyObject *self, PyObject *x) {
+    const mix_t *m = PyCapsule_GetPointer(self, MIX);
+    if (!m || !take_in(m, x)) return NULL;
+    PyThreadState *thread = PyEval_SaveThread();
+    const int error = post(m->exchange, 1);
+    PyEval_RestoreThread(thread);
+    if (!error) return Py_BuildValue("");
+    raise_error(m, error);
+    return NULL;
+}
+
+/* finish(): what run(x) would have given, after start(x). */
+static PyObject *finish(PyObject *self, PyObject *nothing) {
+    (void)nothing;
+    const mix_t *m = PyCapsule_GetPointer(self, MIX);
+    return m ? mixed(m, 1) : NULL;
+}
+
+static PyMethodDef MIX_METHODS[] = {
+    {"run", run, METH_O, "run(x): rounds of gossip."},
+    {"start", start, METH_O, "start(x): the messages of the first round."},
+    {"finish", finish, METH_NOARGS, "finish(): the rounds, after start(x)."},
+};
 
 static void end_mix(PyObject *capsule) {
     mix_t *m = PyCapsule_GetPointer(capsule, MIX);
@@ -157,10 +193,11 @@ static void end_mix(PyObject *capsule) {
     PyMem_Free(m);
 }
 
-/* mixer(exchange, weights, shape, empty, dtype, plain, exception): the function mix. */
+/* mixer(exchange, weights, shape, empty, dtype, plain, exception): the functions run,
+ * start and finish. */
 static PyObject *mixer(PyObject *module, PyObject *arguments) {
     (void)module;
-    PyObject *capsule, *made = NULL, *own[MIX_OBJECTS], *weights;
+    PyObject *capsule, *made[3] = {NULL, NULL, NULL}, *own[MIX_OBJECTS], *weights;
     mix_t *m = make_state(sizeof *m, MIX, end_mix, &capsule);
     if (!m) return NULL;
     if (PyArg_ParseTuple(arguments, "OOOOOOO", &own[0], &weights, &own[1], &own[2],
@@ -171,13 +208,16 @@ static PyObject *mixer(PyObject *module, PyObject *arguments) {
         m->rounds = m->weights.len / row;
         keep(own, MIX_OBJECTS);
         memcpy(m->objects, own, sizeof own);
-        if (m->rounds > 0 && m->weights.len % row == 0)
-            made = PyCFunction_NewEx(&MIX_METHOD, capsule, NULL);
-        else
+        const int fit = m->rounds > 0 && m->weights.len % row == 0;
+        if (!fit)
             PyErr_SetString(PyExc_ValueError, "mixer: weights of other rounds");
+        for (int k = 0; fit && k < 3; k++)
+            if (!(made[k] = PyCFunction_NewEx(&MIX_METHODS[k], capsule, NULL))) break;
     }
     Py_DecRef(capsule);
-    return made;
+    if (made[2]) return Py_BuildValue("NNN", made[0], made[1], made[2]);
+    drop(made, 3);
+    return NULL;
 }
 
 /* --- products with rows ------------------------------------------------------------ */

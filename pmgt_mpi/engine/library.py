@@ -52,8 +52,8 @@ class Library:
         dtype: np.dtype[Any],
         plain: Callable[[Array], Array],
         exception: type[Exception],
-    ) -> Callable[[Array], Array]:
-        """Return a function that runs the rounds of these weights.
+    ) -> tuple[Callable[[Array], Array], Callable[[Array], None], Callable[[], Array]]:
+        """Return what runs the rounds of these weights, and its two halves.
 
         Parameters
         ----------
@@ -62,16 +62,18 @@ class Library:
         weights
             A row for each round.
         shape, dtype
-            Of the arrays that the function takes and returns.
+            Of the arrays that the functions take and return.
         plain
             Makes an array without gaps of one that has some.
         exception
             Raised with MPI's error code.
         """
-        make: Callable[[Array], Array] = self._module.mixer(
+        functions: tuple[
+            Callable[[Array], Array], Callable[[Array], None], Callable[[], Array]
+        ] = self._module.mixer(
             exchange, weights, shape, np.empty, dtype, plain, exception
         )
-        return make
+        return functions
 
     def products(
         self,

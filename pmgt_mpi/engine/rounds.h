@@ -32,12 +32,13 @@ static void NAME(update)(REAL *restrict out, const REAL *const *row, const REAL 
     }
 }
 
-/* All rounds of one mix, from own row 1 to `out`. In the first there is no x^{k-1} yet,
+/* All rounds of one mix, from own row 1 to `out`; the messages of the first may have been
+ * started. In the first there is no x^{k-1} yet,
  * and its weight is not read; later it is not read itself where it has no weight. If the
  * exchange is patient, an own row may still be on its way in the next round: it is waited
  * for before it is written again. */
 static int NAME(rounds)(exchange_t *e, const void *all_weights, int64_t rounds,
-                        void *out) {
+                        int started, void *out) {
     const REAL *weights = all_weights;
     const int degree = e->degree;
     const int64_t last = rounds - 1;
@@ -51,7 +52,8 @@ static int NAME(rounds)(exchange_t *e, const void *all_weights, int64_t rounds,
     for (int64_t k = 0; k <= last; k++) {
         const int after = (now + 1) % OWN, before = (now + 2) % OWN;
         const int skip = k == 0 || weights[0] == 0;
-        error = trade(e, now);
+        if (k > 0 || !started) error = post(e, now);
+        if (!error) error = arrive(e, now);
         if (!error && k > 1) error = wait_sent(e, after);
         if (error) return error;
         row[0] = own[before];

@@ -103,8 +103,8 @@ class CompiledExchange(Exchange):
         self._rounds[0] = rounds
 
     def rounds_of(self, weights: Array, shape: tuple[int, ...]) -> Rounds:
-        """Return the function that runs rounds with these weights, and counts them."""
-        return self._library.mixer(
+        """Return the functions that run rounds with these weights, and count them."""
+        functions = self._library.mixer(
             self._exchange,
             np.ascontiguousarray(weights, self._dtype),
             shape,
@@ -112,6 +112,7 @@ class CompiledExchange(Exchange):
             partial(np.array, dtype=self._dtype, order="C"),
             MPI.Exception,
         )
+        return Rounds(*functions)
 
     def progress(self) -> int:
         """Return the rounds so far, of the mix that runs too."""

@@ -25,8 +25,6 @@ from pmgt_mpi.graphs.neighbourhood import Neighbourhood
 from pmgt_mpi.mpi.library import MPI
 
 Array = NDArray[Any]
-Rounds = Callable[[Array], Array]
-"""Some gossip rounds, of a vector: returns a new one."""
 
 SLOTS = 8
 """Rounds that fit on the tape before its last two vectors are copied to its start."""
@@ -66,6 +64,25 @@ def aligned_rows(rows: int, size: int, dtype: DTypeLike) -> NDArray[Any]:
     return room[start : start + rows * stride].reshape(rows, stride)[:, :size]
 
 
+class Rounds(NamedTuple):
+    """Some gossip rounds: in one call, or in two with other work between them.
+
+    Attributes
+    ----------
+    run
+        Takes a vector, returns a new one.
+    start
+        Takes the vector, and starts the messages of the first round.
+    finish
+        Does the rest, and returns the new vector. Between the two there may be no other
+        call of this exchange.
+    """
+
+    run: Callable[[Array], Array]
+    start: Callable[[Array], None]
+    finish: Callable[[], Array]
+
+
 class Exchange(ABC):
     """Gossip rounds for vectors of one size and type.
 
@@ -98,7 +115,7 @@ class Exchange(ABC):
 
     @abstractmethod
     def rounds_of(self, weights: Array, shape: tuple[int, ...]) -> Rounds:
-        """Return the function that runs rounds with these weights, and counts them.
+        """Return the functions that run rounds with these weights, and count them.
 
         Parameters
         ----------
@@ -107,7 +124,7 @@ class Exchange(ABC):
             order of id, and of the own x^k. The first round has no x^{k−1}, and its
             weight is not read.
         shape
-            Of the arrays that the function takes and returns; their size is the
+            Of the arrays that the functions take and return; their size is the
             exchange's.
         """
 
@@ -161,7 +178,7 @@ class TapeExchange(Exchange):
         ]
 
     def rounds_of(self, weights: Array, shape: tuple[int, ...]) -> Rounds:
-        """Return the function that runs rounds with these weights, and counts them."""
+        """Return the functions that run rounds with these weights, and count them."""
         iterates, slots, rounds = self._iterates, self._slots, len(weights)
         calls: list[Callable[[], Any]] = []  # all that a mix does, one after another
         departures: list[Callable[[], Any]] = []
@@ -182,10 +199,10 @@ class TapeExchange(Exchange):
         # The last product makes a new array: what is given back.
         last, read = w.dot, block
         calls[-1:] = departures
+        posted = len(self._trades[0].starts)
         first, flat = iterates[1].reshape(shape), len(shape) == 1
 
-        def run(x: Array) -> Array:
-            first[...] = x
+        def make(calls: list[Callable[[], Any]]) -> Array:
             self._running = iter(calls)
             for call in self._running:
                 call()
@@ -193,7 +210,16 @@ class TapeExchange(Exchange):
             mixed: Array = last(read)
             return mixed if flat else mixed.reshape(shape)
 
-        return run
+        def begin(x: Array) -> None:
+            first[...] = x
+            for call in calls[:posted]:
+                call()
+
+        def run(x: Array) -> Array:
+            first[...] = x
+            return make(calls)
+
+        return Rounds(run, begin, partial(make, calls[posted:]))
 
     def progress(self) -> int:
         """Return how many calls of the mix that runs are still to be made."""
@@ -209,16 +235,16 @@ class IsendExchange(TapeExchange):
 
     def _trade(self, own: Array, theirs: list[Array]) -> Trade:
         comm, neighbours = self.comm, self.neighbours
+        requests: list[Any] = []
 
-        def trade() -> None:
-            requests = [
+        def start() -> None:
+            requests[:] = [
                 comm.Irecv(row, source)
                 for row, source in zip(theirs, neighbours, strict=True)
             ]
-            requests += [comm.Isend(own, dest) for dest in neighbours]
-            MPI.Request.Waitall(requests)
+            requests.extend([comm.Isend(own, dest) for dest in neighbours])
 
-        return Trade([trade], [], [])
+        return Trade([start], [partial(MPI.Request.Waitall, requests)], [])
 
 
 class PersistentExchange(TapeExchange):

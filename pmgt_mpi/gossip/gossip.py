@@ -27,6 +27,47 @@ class Traffic(NamedTuple):
     bytes: int
 
 
+Kind = tuple[int, tuple[int, ...], np.dtype[Any]]
+"""Of mix: how many rounds, the shape and the type of the array."""
+
+UNFINISHED = (
+    "a mix was started and not waited for: call wait() of what start_mix or "
+    "start_gossip returned before the next mix, and within the step"
+)
+
+
+def no_rounds() -> Rounds:
+    """Return the functions that make a copy."""
+    kept: list[Array] = []
+    return Rounds(np.copy, lambda x: kept.append(x.copy()), kept.pop)
+
+
+class Started:
+    """A mix whose first messages are under way; `wait` returns its result, once.
+
+    Made once for each kind of mix.
+    """
+
+    __slots__ = ("_finish", "_gossip", "run", "start")
+
+    def __init__(self, gossip: Gossip, rounds: Rounds) -> None:
+        self.run, self.start, self._finish = rounds
+        self._gossip = gossip
+
+    def wait(self) -> Array:
+        """Wait for the messages and run the rounds that are left; a new array."""
+        gossip = self._gossip
+        if gossip.started is not self:
+            raise RuntimeError("wait() was called twice for one mix")
+        gossip.entered = start = perf_counter()
+        mixed = self._finish()
+        gossip.started = None
+        if not gossip.alone:
+            gossip.seconds += seconds_since(start)
+        gossip.entered = 0.0
+        return mixed
+
+
 class Gossip:
     """All that an agent can do on the network; the only owner of its row of W.
 
@@ -49,6 +90,10 @@ class Gossip:
     entered
         When the mix that runs began, and zero if none runs: for the watchdog, which
         looks on from another thread.
+    started
+        The mix that was started and not waited for, if there is one.
+    alone
+        Whether there are no neighbours.
     """
 
     def __init__(
@@ -63,25 +108,56 @@ class Gossip:
         self.mixing = mixing
         self.seconds = 0.0
         self.entered = 0.0
-        self._alone = not neighbourhood.neighbours
+        self.started: Started | None = None
+        self.alone = not neighbourhood.neighbours
         self._make_exchange = exchange
         self._exchanges: dict[tuple[int, np.dtype[Any]], Exchange] = {}
-        self._prepared: dict[tuple[int, tuple[int, ...], np.dtype[Any]], Rounds] = {}
+        self._prepared: dict[Kind, Started] = {}
         own = np.append(neighbourhood.weights, neighbourhood.own_weight)
         self._row_of_W = own.astype(float)
 
     def mix(self, x: Array, rounds: int) -> Array:
         """Run `rounds` rounds of the mixing polynomial on x; a new array."""
-        if self._alone:
+        if self.started is not None:
+            self.refuse_unfinished()
+        if self.alone:
             return x.copy()
         start = perf_counter()
-        run = self._prepared.get((rounds, x.shape, x.dtype))
-        run = run or self._prepare(x, rounds)
+        prepared = self._prepared.get((rounds, x.shape, x.dtype))
+        prepared = prepared or self._prepare(x, rounds)
         self.entered = start  # only now does the agent wait for others
-        mixed = run(x)
+        mixed = prepared.run(x)
         self.seconds += seconds_since(start)
         self.entered = 0.0
         return mixed
+
+    def start_mix(self, x: Array, rounds: int) -> Started:
+        """Begin `mix`: the handle's `wait` returns its result, with the same bits.
+
+        The messages of the first round travel meanwhile; further rounds are for `wait`.
+        There is one at a time: any other mix before `wait` is an error.
+        """
+        if self.started is not None:
+            self.refuse_unfinished()
+        start = perf_counter()
+        started = self._prepared.get((rounds, x.shape, x.dtype))
+        started = started or self._prepare(x, rounds)
+        self.entered = start
+        started.start(x)
+        self.started = started
+        if not self.alone:
+            self.seconds += seconds_since(start)
+        self.entered = 0.0
+        return started
+
+    def start_gossip(self, x: Array) -> Started:
+        """Begin one plain round."""
+        return self.start_mix(x, PLAIN)
+
+    def refuse_unfinished(self) -> None:
+        """Say so if a mix that was started was not waited for."""
+        if self.started is not None:
+            raise RuntimeError(UNFINISHED)
 
     def gossip(self, *arrays: Array) -> tuple[Array, ...]:
         """W x for each array, in one plain round: they share a message."""
@@ -92,14 +168,15 @@ class Gossip:
         parts = np.split(self.mix(packed, PLAIN), ends)
         return tuple(map(np.reshape, parts, [array.shape for array in arrays]))
 
-    def _prepare(self, x: Array, rounds: int) -> Rounds:
-        """Make the function of so many rounds for arrays such as x, once."""
-        run: Rounds = np.copy
-        if rounds != 0:
+    def _prepare(self, x: Array, rounds: int) -> Started:
+        """Make the functions of so many rounds for arrays such as x, once."""
+        if self.alone or rounds == 0:
+            functions = no_rounds()
+        else:
             weights = self._weights(rounds).astype(x.dtype)
-            run = self._exchange(x.size, x.dtype).rounds_of(weights, x.shape)
-        self._prepared[rounds, x.shape, x.dtype] = run
-        return run
+            functions = self._exchange(x.size, x.dtype).rounds_of(weights, x.shape)
+        prepared = self._prepared[rounds, x.shape, x.dtype] = Started(self, functions)
+        return prepared
 
     @property
     def rounds(self) -> int:
@@ -151,6 +228,7 @@ class Gossip:
 
     def snapshot(self) -> dict[str, Any]:
         """Rounds of each size of message and seconds, as numbers that JSON can hold."""
+        self.refuse_unfinished()
         rounds = [
             (size, dtype.str, exchange.rounds)
             for (size, dtype), exchange in self._exchanges.items()
@@ -167,5 +245,6 @@ class Gossip:
 
     def close(self) -> None:
         """Free what MPI holds for the exchanges."""
+        self.refuse_unfinished()
         for exchange in self._exchanges.values():
             exchange.close()

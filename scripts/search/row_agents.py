@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,16 @@ if TYPE_CHECKING:
     from row_lab import RowLab
 
 Array = NDArray[Any]
+
+
+class Done(NamedTuple):
+    """In the place of a mix under way, one that is over."""
+
+    result: Array
+
+    def wait(self) -> Array:
+        """Return the result."""
+        return self.result
 
 
 class RowAgents:
@@ -78,6 +88,10 @@ class RowAgents:
         """W x."""
         self.rounds += 1
         return self._W @ x
+
+    def start_gossip(self, x: Array) -> Done:
+        """W x, for who waits for it."""
+        return Done(self.gossip(x))
 
     def geometric(self, p: float) -> int:
         """T ~ Geom(p) from the shared stream."""
