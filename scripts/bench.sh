@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Measures rounds, epochs, inner steps, start-up, memory and scaling, against C where
-# there is a compiler; writes docs/performance.json and docs/performance.md.
+# there is a compiler, and overlap; writes docs/performance.json and docs/performance.md.
 set -euo pipefail
 
 # shellcheck source=launch/setup.sh

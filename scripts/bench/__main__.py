@@ -2,8 +2,8 @@
 
 Usage: bash scripts/bench.sh [NAME...] [--repeats N]
 
-NAMEs are rounds, thread-level, epochs, inner-steps, startup, memory, scaling; without
-one all are measured. Figures go to docs/performance.json, where those of a
+NAMEs are rounds, thread-level, epochs, inner-steps, startup, memory, scaling, overlap;
+without one all are measured. Figures go to docs/performance.json, where those of a
 measurement that was not asked for stay as they were, and from there to the document.
 """
 
@@ -28,6 +28,7 @@ sys.path.insert(0, str(ROOT))
 from contenders import NoCompilerError, compile_all  # noqa: E402
 from performance_page import page  # noqa: E402
 from ratios import spread  # noqa: E402
+from slow_link import HOSTS, NoSlowLinkError, slow_link  # noqa: E402
 from whole_runs import Runs, memory, scaling, startup  # noqa: E402
 
 from tests.launcher import mpirun  # noqa: E402
@@ -39,13 +40,17 @@ Results = list[dict[str, Any]]
 
 
 def on_ranks(
-    program: str, sizes: tuple[int, ...], *arguments: Any, **options: Any
+    program: str,
+    sizes: tuple[int, ...],
+    *arguments: Any,
+    seconds: float = 300,
+    **options: Any,
 ) -> Results:
     """Run a program on several numbers of ranks; join what it tells."""
     results = []
     for ranks in sizes:
         args = [str(HERE / program), *map(str, arguments)]
-        done = mpirun(ranks, args, timeout=300, **options).expect(0)
+        done = mpirun(ranks, args, timeout=seconds, **options).expect(0)
         results += json.loads(done.stdout.strip().splitlines()[-1])
     return results
 
@@ -71,6 +76,19 @@ def thread_levels(folder: Path, repeats: int) -> Results:
     return [{"ranks": 2, "d": 50, "ratio": ratio}]
 
 
+def overlap(folder: Path, repeats: int) -> Results:
+    """Compare rounds under way with rounds first, on one machine and on a slow link."""
+    results = on_ranks("overlap.py", (2, 4), "shared memory", repeats, seconds=900)
+    try:
+        with slow_link(folder) as link:
+            args = [HERE / "overlap.py", "slow link", str(repeats)]
+            done = link.mpirun(*args, timeout=900).expect(0)
+            results += json.loads(done.stdout.strip().splitlines()[-1])
+    except NoSlowLinkError as error:
+        print(f"no slow link between {len(HOSTS)} hosts: {error}")
+    return results
+
+
 MEASUREMENTS: dict[str, Callable[[Path, int], Results]] = {
     "rounds": lambda folder, n: on_ranks("rounds.py", (2, 4, 8), folder, n),
     "thread-level": thread_levels,
@@ -79,6 +97,7 @@ MEASUREMENTS: dict[str, Callable[[Path, int], Results]] = {
     "startup": lambda folder, n: startup(Runs(folder), max(1, n // 3)),
     "memory": lambda folder, n: memory(Runs(folder)),  # noqa: ARG005
     "scaling": lambda folder, n: scaling(Runs(folder), max(1, n // 5)),
+    "overlap": overlap,
 }
 """Each takes a folder and the number of repeats."""
 

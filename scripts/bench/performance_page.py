@@ -32,6 +32,7 @@ def page(book: dict[str, Any]) -> tuple[str, list[str]]:
         "startup": startup,
         "memory": memory,
         "scaling": scaling,
+        "overlap": overlap,
     }
     told = {"isend": isend(book), "thread_level": thread_level(book)}
     for name, write in parts.items():
@@ -154,6 +155,22 @@ def scaling(results: Results, verdicts: Verdicts) -> list[list[str]]:  # noqa: A
         cells += [median(result["seconds"], name) for name in ENGINES]
         cells += [str(result["step"]), f"{result['gradients']:,.0f}"]
         rows.append([*cells, f"{result['rounds']:,}", result["status"]])
+    return rows
+
+
+def overlap(results: Results, verdicts: Verdicts) -> list[list[str]]:  # noqa: ARG001
+    """(7)."""
+    columns = list(dict.fromkeys((r["link"], r["ranks"]) for r in results))
+    found: dict[tuple[str, str, int], dict[Any, str]] = {}
+    for r in results:
+        ratio, row = r["ratio"], (r["gradient"], r["method"], r["d"])
+        text = f"{ratio['median']:.2f} [{ratio['low']:.2f}, {ratio['high']:.2f}]"
+        found.setdefault(row, {})[r["link"], r["ranks"], r["engine"]] = text
+    rows = [["gradient", "method", "d"]]
+    rows[0] += [f"{link}, m = {m}, {e}" for link, m in columns for e in ENGINES]
+    for (gradient, method, d), cells in found.items():
+        told = [cells.get((*column, e), MISSING) for column in columns for e in ENGINES]
+        rows.append([gradient, method, str(d), *told])
     return rows
 
 

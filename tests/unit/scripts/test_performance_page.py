@@ -54,7 +54,7 @@ def test_a_missed_target_is_bold_and_named(bench):
     python, compiled = "**3.31 [3.31, 3.31]** (≤ 3.3)", "1.49 [1.49, 1.49] (≤ 1.5)"
     assert f"| 2 | 50 | 20 | 1.00 | {python} | {compiled} |" in text
     assert "Isend in C takes 1.25 (m = 2, d = 50) times as long" in text
-    assert text.count("*Not measured.*") == 5
+    assert text.count("*Not measured.*") == 6
 
 
 def test_without_a_compiler_there_is_nothing_to_compare_with(bench):
@@ -66,6 +66,22 @@ def test_without_a_compiler_there_is_nothing_to_compare_with(bench):
     assert not missed
     assert "| 2 | 50 | 20 | – | – | – |\n" in text
     assert "nothing to compare was compiled" in text
+
+
+def test_overlap_has_a_row_for_each_gradient_and_a_column_for_each_network(bench):
+    machine = {"processor": "P", "cores": 2, "load": 0, "python": "3", "date": "now"}
+    one = {
+        "link": "shared memory", "ranks": 2, "engine": "python", "method": "Extra",
+        "gradient": "slow", "d": 50, "ratio": {"median": 1, "low": 0.99, "high": 1.1},
+    }  # fmt: skip
+    ratio = {"median": 1.5, "low": 1.4, "high": 1.75}
+    slow = {"link": "slow link", "ranks": 3, "engine": "compiled", "ratio": ratio}
+    book = {"overlap": {"machine": machine, "results": [one, one | slow]}}
+    text, missed = bench["performance_page"].page(book)
+    assert not missed
+    assert "| slow link, m = 3, compiled |" in text
+    row = "| slow | Extra | 50 | 1.00 [0.99, 1.10] | – | – | 1.50 [1.40, 1.75] |"
+    assert row in text
 
 
 def test_the_document_is_written_from_its_figures(bench):
