@@ -87,6 +87,7 @@ def solve(
     evaluate_every: int | Literal["auto"] = 1,
     reference: bool = True,
     theory_bound: bool = False,
+    round_in_gradients: float = 100.0,
     epsilon: float | None = None,
     radius: float | None = None,
     x0: ArrayLike | None = None,
@@ -133,6 +134,8 @@ def solve(
     theory_bound
         Whether each record tells as ``theory_bound`` what the method's theorem promises
         of the suboptimality: None where it has none, or other parameters are used.
+    round_in_gradients
+        What a round costs in component gradients, for parameters that are ``"auto"``.
     epsilon, radius
         For an F that is convex but not strongly: the method runs on
         F(x) + (eps_f/2)‖x‖² with the paper's eps_f for the accuracy epsilon, found from
@@ -185,6 +188,7 @@ def solve(
         "evaluate_every": evaluate_every,
         "reference": reference,
         "theory_bound": theory_bound,
+        "round_in_gradients": round_in_gradients,
     }
     with ExitStack() as opened, one_blas_thread():
         everyone = Collective(agent_communicator(world() if comm is None else comm))

@@ -29,6 +29,14 @@ class Constants(NamedTuple):
         f_i is itself not convex.
     convex
         Whether every component is known to be convex.
+    nu, nu_local
+        How much the Hessians H_ij of components differ, as far as minibatches notice:
+        ν² = λ_max(V), V the mean over agents of V_i = E_j[H_ij²] − H_i², and the same
+        of the worst V_i alone; or bounds of them. None where they are not known.
+    gamma
+        λ_max(H^(−½) V H^(−½)), H the Hessian of f; None where it is not known.
+    zeta
+        How much agents differ: ζ² = λ_max of the mean of (H_i − H)²; or None.
     """
 
     L: float
@@ -38,6 +46,10 @@ class Constants(NamedTuple):
     L_local: float
     mu_local: float = 0.0
     convex: bool = False
+    nu: float | None = None
+    nu_local: float | None = None
+    gamma: float | None = None
+    zeta: float | None = None
 
     def checked(self) -> Self:
         """Return them back, or refuse what nothing can be computed with."""

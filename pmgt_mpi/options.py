@@ -76,6 +76,7 @@ if TYPE_CHECKING:
     Momentum = float
     Chance = float
     BatchSize = int
+    AutoBatchSize = int
     Period = int
     MixRounds = int
     AutoMixRounds = int
@@ -86,6 +87,7 @@ else:
     Period = Count | Literal["auto"]
     Momentum = Probability | Literal["auto", "theory"]
     BatchSize = Count | Literal["sqrt"]
+    AutoBatchSize = Count | Literal["auto", "sqrt"]
     MixRounds = Rounds | Literal["auto", "theory", "section"]
     AutoMixRounds = Rounds | Literal["auto", "section"]
 

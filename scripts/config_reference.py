@@ -43,6 +43,7 @@ SECTIONS = {
     "stop": sections.StopSection,
     "evaluate": sections.EvaluateSection,
     "checkpoint": sections.CheckpointSection,
+    "cost": sections.CostSection,
     "algorithm": sections.AlgorithmSection,
 }
 

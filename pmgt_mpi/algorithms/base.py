@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import ceil, inf, sqrt
+from math import ceil, inf, log, sqrt
 from typing import Any, ClassVar, NamedTuple, Protocol, Self
 
 from numpy.typing import NDArray
@@ -40,6 +40,8 @@ class Setting(NamedTuple):
         Rounds of the chosen mixing that contract to a given rho.
     contraction
         rho to which a number of rounds contracts; more rounds can contract less.
+    round_cost
+        c, what a round costs, in component gradients.
     """
 
     agents: int
@@ -54,6 +56,7 @@ class Setting(NamedTuple):
     mix_rounds: int | str
     rounds_for: Callable[[float], int]
     contraction: Callable[[int], float]
+    round_cost: float
 
     def needed_constants(self, method: str, parameter: str, value: object) -> Constants:
         """Return the constants, or say which parameter needs them and what to do."""
@@ -99,6 +102,27 @@ class Setting(NamedTuple):
                 "ranks"
             )
         return wanted
+
+    def batch_sizes(
+        self, method: str, wanted: int | str, step_size: float | str
+    ) -> list[int]:
+        """Return what to choose b from: one number, or for ``auto`` ⌈n/t0⌉ for many t0.
+
+        Where ν is not known, or F not strongly convex, nothing says which is best: then
+        ``auto`` is √n, and so it is with the ``theory``'s step size, as in Corollary 1.
+        """
+        known = self.constants is not None and self.constants.nu is not None
+        if wanted != "auto" or step_size == "theory" or not known or self.flat:
+            return [self.batch_size(method, wanted)]
+        ratio, most = 1.15, log(self.n)
+        t0 = [ratio**k for k in range(int(most / log(ratio)) + 1)] + [float(self.n)]
+        return sorted({min(ceil(self.n / t), self.least_rows) for t in t0})
+
+    @property
+    def flat(self) -> bool:
+        """Whether F is not known to be strongly convex."""
+        c = self.constants
+        return c is None or c.sigma + self.sigma_psi <= NO_CONVEXITY * c.L
 
     def period(self, wanted: int | str, b: int) -> int:
         """Steps between full gradients: a number, or ⌈n/b⌉, a pass over the rows."""

@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 from pmgt_mpi.agent import Agent
 from pmgt_mpi.algorithms.base import Setting
 from pmgt_mpi.algorithms.pmgt_katyushax import PMGTKatyushaX, State
-from pmgt_mpi.algorithms.svrg_parameters import resolve_momentum, resolve_step
 from pmgt_mpi.algorithms.traits import Cost, Traits
-from pmgt_mpi.options import AUTO, SQRT, BatchSize, Momentum, StepSize
+from pmgt_mpi.options import AUTO, AutoBatchSize, Momentum, StepSize
 
 Array = NDArray[Any]
 NAME = "katyushax"
@@ -48,7 +47,7 @@ class KatyushaX:
         instead="pmgt-katyushax",
     )
 
-    batch_size: BatchSize = SQRT
+    batch_size: AutoBatchSize = AUTO
     step_size: StepSize = AUTO
     momentum: Momentum = AUTO
 
@@ -70,7 +69,6 @@ class KatyushaX:
 
     def resolve(self, setting: Setting) -> Self:
         """η and τ as for PMGT-KatyushaX."""
-        b = setting.batch_size(NAME, self.batch_size)
-        eta = resolve_step(NAME, self.step_size, setting, b)
-        tau = resolve_momentum(NAME, self.momentum, setting, eta, b)
-        return replace(self, batch_size=b, step_size=eta, momentum=tau)
+        used = asdict(self._with_agents.resolve(setting, NAME))
+        del used["mix_rounds"]
+        return replace(self, **used)

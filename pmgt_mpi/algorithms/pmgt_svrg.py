@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from math import ceil, sqrt
+from math import ceil, log1p, sqrt
 from typing import Any, ClassVar, Self
 
 from numpy.typing import NDArray
@@ -14,11 +14,12 @@ from pmgt_mpi.algorithms.base import Setting
 from pmgt_mpi.algorithms.svrg_parameters import (
     as_in_theory,
     resolve_rounds,
-    resolve_step,
     theory_J,
+    tuned_contraction,
+    tuned_step,
 )
 from pmgt_mpi.algorithms.traits import Cost, Traits
-from pmgt_mpi.options import AUTO, SECTION, SQRT, BatchSize, MixRounds, StepSize
+from pmgt_mpi.options import AUTO, SECTION, AutoBatchSize, MixRounds, StepSize
 
 Array = NDArray[Any]
 NAME = "pmgt-svrg"
@@ -59,7 +60,8 @@ class PMGTSVRG:
     Parameters
     ----------
     batch_size
-        b; ``"sqrt"`` is √n, the choice of Corollary 1.
+        b; ``"sqrt"`` is √n, the choice of Corollary 1. ``"auto"`` is the b for which
+        `predicted_cost` is least, with the step size and rounds that it gets.
     step_size
         η.
     mix_rounds
@@ -80,7 +82,7 @@ class PMGTSVRG:
         psd=True,
     )
 
-    batch_size: BatchSize = SQRT
+    batch_size: AutoBatchSize = AUTO
     step_size: StepSize = AUTO
     mix_rounds: MixRounds = SECTION
 
@@ -110,13 +112,35 @@ class PMGTSVRG:
         """y, for which the paper bounds F(ȳ) − F*."""
         return state.y
 
-    def resolve(self, setting: Setting) -> Self:
+    def resolve(self, setting: Setting, name: str = NAME) -> Self:
         """η and M of the theorem on PMGT-SVRG, or values that work in practice."""
-        b = setting.batch_size(NAME, self.batch_size)
-        eta = resolve_step(NAME, self.step_size, setting, b)
+        batches = setting.batch_sizes(name, self.batch_size, self.step_size)
+        choices = [self._with_batch(b, setting, name) for b in batches]
+        if len(choices) == 1:
+            return choices[0]
+        return min(choices, key=lambda used: used.predicted_cost(setting))
+
+    def _with_batch(self, b: int, setting: Setting, name: str) -> Self:
+        """Return the method with this b, and numbers for the rest."""
+        eta = tuned_step(name, self.step_size, setting, b)
         used = replace(self, batch_size=b, step_size=eta)
-        M = resolve_rounds(NAME, self.mix_rounds, setting, eta, used.theory_rho)
+        rho = tuned_contraction(setting, eta, b)
+        M = resolve_rounds(name, self.mix_rounds, setting, eta, used.theory_rho, rho)
         return replace(used, mix_rounds=M)
+
+    def predicted_cost(self, setting: Setting) -> float:
+        """Component gradients, a round as `round_cost` of them, for each factor of e.
+
+        An epoch is t0 steps of η on average, each of which takes F − F* to 1 − 2ησ of
+        what it was, and their number is geometric: 1/(1 + 2 t0 η σ) in all.
+        """
+        t0 = ceil(setting.n / self.batch_size)
+        sigma = setting.convexity(NAME, "batch_size", "auto")
+        epochs = 1 / log1p(2 * t0 * self.step_size * sigma)
+        rounds = (2 * t0 + 2) * self.mix_rounds
+        return epochs * (
+            setting.n + 2 * self.batch_size * t0 + setting.round_cost * rounds
+        )
 
     def theory_rho(self, setting: Setting) -> float:
         """The contraction that the theorem (appendix) asks of FastMix."""

@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 from pmgt_mpi.agent import Agent
 from pmgt_mpi.algorithms.base import Setting
 from pmgt_mpi.algorithms.pmgt_svrg import PMGTSVRG, State
-from pmgt_mpi.algorithms.svrg_parameters import resolve_step
 from pmgt_mpi.algorithms.traits import Cost, Traits
-from pmgt_mpi.options import AUTO, SQRT, BatchSize, StepSize
+from pmgt_mpi.options import AUTO, AutoBatchSize, StepSize
 
 Array = NDArray[Any]
 NAME = "svrg"
@@ -47,7 +46,7 @@ class SVRG:
         instead="pmgt-svrg",
     )
 
-    batch_size: BatchSize = SQRT
+    batch_size: AutoBatchSize = AUTO
     step_size: StepSize = AUTO
 
     @property
@@ -68,6 +67,6 @@ class SVRG:
 
     def resolve(self, setting: Setting) -> Self:
         """η as for PMGT-SVRG."""
-        b = setting.batch_size(NAME, self.batch_size)
-        eta = resolve_step(NAME, self.step_size, setting, b)
-        return replace(self, batch_size=b, step_size=eta)
+        used = asdict(self._with_agents.resolve(setting, NAME))
+        del used["mix_rounds"]
+        return replace(self, **used)

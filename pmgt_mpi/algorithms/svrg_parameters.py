@@ -31,6 +31,8 @@ def resolve_step(method: str, wanted: float, setting: Setting, b: int) -> float:
         1/(2 (L + 2 l1/b)) where all components are convex: the expected smoothness of
         a minibatch (Gower et al. 2019) with some room. Else
         min(1/(2L), √(b/(l1 l2 t0))), the theory's without its factor of 1/8.
+
+    `tuned_step` is the ``auto`` of the two methods of the paper.
     """
     if not isinstance(wanted, str):
         return wanted
@@ -44,14 +46,63 @@ def resolve_step(method: str, wanted: float, setting: Setting, b: int) -> float:
     return min(1 / (2 * c.L), stochastic)
 
 
+def tuned_step(method: str, wanted: float, setting: Setting, b: int) -> float:
+    """η of PMGT-SVRG and PMGT-KatyushaX: as in `resolve_step`, but ``auto`` is this.
+
+    1.3/L if t0 = 1, when no minibatch is noisy. Else at most that, and as large as the
+    noise allows, which grows with η² ν² t0/(m b): √(m b/(2 t0 ν²)), or
+    1/(L/1.3 + γ/(m b)) if that is more and all components are convex.
+    """
+    c = setting.constants
+    if str(wanted) != "auto" or c is None or c.nu is None:
+        return resolve_step(method, wanted, setting, b)
+    most = 1.3 / setting.needed_curvature(method, "step_size", wanted).L
+    t0, m = ceil(setting.n / b), setting.agents
+    if t0 == 1 or c.nu == 0:
+        return most
+    noisy = sqrt(m * b / (2 * t0)) / c.nu
+    if c.convex and c.gamma is not None:
+        noisy = max(noisy, 1 / (1 / most + c.gamma / (m * b)))
+    return min(most, noisy)
+
+
 def resolve_momentum(
     method: str, wanted: float, setting: Setting, eta: float, b: int
 ) -> float:
-    """τ: a number, or min(1/2, √(t0 η σ)/2) of the paper's Theorem 2."""
+    """τ: a number, or one of these.
+
+    ``theory``
+        min(1/2, √(t0 η σ)/2), of the paper's Theorem 2.
+    ``auto``
+        1.6 times as much, and at most 1/2, where ν is known and η with it.
+    """
     if not isinstance(wanted, str):
         return wanted
     sigma = setting.convexity(method, "momentum", wanted)
-    return min(0.5, sqrt(ceil(setting.n / b) * eta * sigma) / 2)
+    c = setting.constants
+    factor = 0.8 if wanted == "auto" and c is not None and c.nu is not None else 0.5
+    return min(0.5, factor * sqrt(ceil(setting.n / b) * eta * sigma))
+
+
+def tuned_contraction(setting: Setting, eta: float, b: int) -> float | None:
+    """Return the rho of ``auto``: 1/(1 + √(3 η L_local + η ν_local/√b)), if ν is known.
+
+    The second term is the noise of minibatches, absent if b = n. Jury's criterion for
+    the disagreement of the agents, with polynomials of W that may be negative. Where
+    agents differ very much (ζ ≥ 6 L) and the problem is hard it was found too small,
+    and a quarter more rounds to be enough.
+    """
+    c = setting.constants
+    if c is None or c.nu_local is None:
+        return None
+    growth = 3 * eta * c.L_local
+    if b < setting.n:
+        growth += eta * c.nu_local / sqrt(b)
+    rho = 1 / (1 + sqrt(growth))
+    hard = HARD * (c.sigma + setting.sigma_psi) < c.L
+    if c.zeta is not None and c.zeta >= DIFFERENT * c.L and hard:
+        rho **= 1.25
+    return rho
 
 
 def resolve_rounds(
@@ -60,6 +111,7 @@ def resolve_rounds(
     setting: Setting,
     eta: float,
     theory_rho: Callable[[Setting], float] | None = None,
+    auto_rho: float | None = None,
 ) -> int:
     """M: a number, or the rounds that contract to a given rho.
 
@@ -68,7 +120,8 @@ def resolve_rounds(
     ``auto``
         rho ≤ 0.2 and rho η L_local ≤ 0.1: a step turns the agents' disagreement w − w̄
         into gradients that differ by up to L_local times as much, and what η times
-        that adds must be mixed away faster than it grows.
+        that adds must be mixed away faster than it grows. Or `auto_rho`, where a method
+        has a rule of its own.
     """
     choice: int | str = wanted
     if choice == "section":
@@ -90,11 +143,17 @@ def resolve_rounds(
             ) from None
         return setting.rounds_for(rho)
     if choice == "auto":
+        if auto_rho is not None:
+            return setting.rounds_for(auto_rho)
         c = setting.constants
         coupling = 0.0 if c is None else eta * c.L_local
         free = AUTO_COUPLING / AUTO_CONTRACTION
         return setting.rounds_for(AUTO_COUPLING / max(coupling, free))
     return int(choice)
+
+
+HARD, DIFFERENT = 2000, 6
+"""L/σ and ζ/L from which on more rounds are taken."""
 
 
 def theory_J(method: str, setting: Setting, eta: float, b: int) -> float:

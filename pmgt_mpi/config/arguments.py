@@ -19,6 +19,7 @@ from pmgt_mpi.config.read import (
 from pmgt_mpi.config.schema import Config
 from pmgt_mpi.config.sections import (
     AlgorithmSection,
+    CostSection,
     EvaluateSection,
     MixingSection,
     NetworkSection,
@@ -49,6 +50,7 @@ KEYS: dict[str, tuple[type, str]] = {
     "evaluate_every": (EvaluateSection, "every"),
     "reference": (EvaluateSection, "reference"),
     "theory_bound": (EvaluateSection, "theory_bound"),
+    "round_in_gradients": (CostSection, "round_in_gradients"),
 }
 """The key of a config that an argument is."""
 
@@ -112,6 +114,7 @@ def config_of_arguments(named: Mapping[str, Any], others: Mapping[str, Any]) -> 
         regularizer=regularizer,
         stop=StopSection(**of(StopSection)),
         evaluate=EvaluateSection(**of(EvaluateSection)),
+        cost=CostSection(**of(CostSection)),
         algorithm=(section,),
     )
 

@@ -16,6 +16,7 @@ from pmgt_mpi.config.sections import (
     NEEDS_REFERENCE,
     AlgorithmSection,
     CheckpointSection,
+    CostSection,
     DataSection,
     EvaluateSection,
     MixingSection,
@@ -171,6 +172,7 @@ def check_config(
         stop=fixed("stop", StopSection),
         evaluate=fixed("evaluate", EvaluateSection),
         checkpoint=fixed("checkpoint", CheckpointSection),
+        cost=fixed("cost", CostSection),
         algorithm=_algorithms(values.get("algorithm"), origin, allow_plugins),
         folder=folder,
     )

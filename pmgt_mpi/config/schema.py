@@ -15,6 +15,7 @@ from typing import Any, Literal
 from pmgt_mpi.config.sections import (
     AlgorithmSection,
     CheckpointSection,
+    CostSection,
     DataSection,
     EvaluateSection,
     MixingSection,
@@ -50,6 +51,7 @@ class Config:
     stop: StopSection = field(default_factory=StopSection)
     evaluate: EvaluateSection = field(default_factory=EvaluateSection)
     checkpoint: CheckpointSection = field(default_factory=CheckpointSection)
+    cost: CostSection = field(default_factory=CostSection)
     algorithm: tuple[AlgorithmSection, ...]
     folder: str = field(default=".", compare=False)
 

@@ -249,6 +249,19 @@ class CheckpointSection:
 
 
 @dataclass(frozen=True, kw_only=True)
+class CostSection:
+    """[cost]: what is dear here, for parameters that are chosen by their cost.
+
+    Attributes
+    ----------
+    round_in_gradients
+        What one gossip round costs, in component gradients of one agent.
+    """
+
+    round_in_gradients: Positive = 100.0
+
+
+@dataclass(frozen=True, kw_only=True)
 class AlgorithmSection:
     """[[algorithm]]: a method, whose parameters are keys of the section, and its name.
 

@@ -71,6 +71,7 @@ def setting_of(setup: Setup, config: Config, section: AlgorithmSection) -> Setti
         mix_rounds=config.mixing.rounds,
         rounds_for=lambda rho: rounds_for(mixing, rho, *spectrum),
         contraction=lambda M: contraction(mixing, M, *spectrum),
+        round_cost=config.cost.round_in_gradients,
     )
 
 

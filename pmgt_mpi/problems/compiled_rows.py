@@ -89,9 +89,9 @@ class CompiledRows:
         """(1/n) Σ_j h_j a_j a_jᵀ, d × d, float64; h = 1 where it is not given."""
         return self.plain.gram(h)
 
-    def largest_norm(self) -> float:
-        """max_j ‖a_j‖²."""
-        return self.plain.largest_norm()
+    def squared_norms(self) -> Array:
+        """‖a_j‖² for each row, float64."""
+        return self.plain.squared_norms()
 
 
 class CompiledBatch(NamedTuple):

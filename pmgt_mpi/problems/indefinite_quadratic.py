@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import sqrt
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
@@ -122,6 +123,9 @@ class IndefiniteQuadratic:
             -self.h_mean.min(),
         ]
         l1, l2, L_local, sag = collective.max(self.weight * np.array(ends, float))
+        own = self.weight**2 * self.h.A.var(axis=0, dtype=np.float64)
+        local = self.weight * self.h_mean
+        variance, square = collective.sum(np.stack([own, local**2])) / collective.agents
         return Constants(
             L=float(np.abs(mean).max()),
             l1=float(l1),
@@ -130,6 +134,9 @@ class IndefiniteQuadratic:
             L_local=float(L_local),
             mu_local=-float(sag),
             convex=bool(l2 <= 0),
+            nu=sqrt(variance.max()),
+            nu_local=sqrt(collective.max(np.array(own.max()))),
+            zeta=sqrt(max((square - mean**2).max(), 0.0)),
         )
 
     def _grad(self, x: Array, h: Array) -> Array:

@@ -13,6 +13,7 @@ from pmgt_mpi.data.shard import Shard
 from pmgt_mpi.errors import UserError
 from pmgt_mpi.mpi.collective import Collective
 from pmgt_mpi.problems.base import Constants
+from pmgt_mpi.problems.dissimilarity import RowHessians, dissimilarity
 from pmgt_mpi.problems.rows import Rows, rows_of
 from pmgt_mpi.problems.spectrum import Spectrum, local_spectrum, mean_spectrum
 
@@ -159,7 +160,7 @@ class LinearModel(ABC):
         bottom, top = self._range(self.spectrum(collective))
         local = self._range(local_spectrum(self.A, self.shape[0]))
         low, high = self.curvatures
-        norm = self.A.largest_norm()
+        norm = float(self.A.squared_norms().max())
         ends = [
             self.c + max(high, 0.0) * norm,
             -(self.c + min(low, 0.0) * norm),
@@ -168,6 +169,9 @@ class LinearModel(ABC):
         ]
         largest = collective.max(self.weight * np.array(ends))
         l1, l2, L_local, sag = map(float, largest)
+        steepest = max(self.curvatures, key=abs)
+        hessians = RowHessians(self.A, self.shape[0], self.c, steepest, self.weight)
+        differ = dissimilarity(hessians, collective, convex=l2 <= 0)
         return Constants(
             L=max(abs(bottom), abs(top)),
             l1=l1,
@@ -176,6 +180,7 @@ class LinearModel(ABC):
             L_local=L_local,
             mu_local=-sag,
             convex=l2 <= 0,
+            **differ._asdict(),
         )
 
     def _range(self, spectrum: Spectrum) -> tuple[float, float]:

@@ -88,6 +88,7 @@ class PlusSquare:
             sigma=c.sigma + self.epsilon,
             L_local=c.L_local + high,
             mu_local=c.mu_local + low,
+            gamma=None,  # of the Hessian without the term
         )
 
     def _sum(self, gradient: Array, x: Array) -> Array:

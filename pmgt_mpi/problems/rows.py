@@ -59,8 +59,8 @@ class Rows(Batch, Protocol):
         """(1/n) Σ_j h_j a_j a_jᵀ, d × d, float64; h = 1 where it is not given."""
         ...
 
-    def largest_norm(self) -> float:
-        """max_j ‖a_j‖²."""
+    def squared_norms(self) -> Array:
+        """‖a_j‖² for each row, float64."""
         ...
 
 
@@ -118,11 +118,13 @@ class DenseRows(Rows):
         total /= n
         return total
 
-    def largest_norm(self) -> float:
-        """max_j ‖a_j‖²."""
-        return max(
-            float(np.einsum("ij,ij->i", block, block, dtype=np.float64).max())
-            for block in self._blocks()
+    def squared_norms(self) -> Array:
+        """‖a_j‖² for each row, float64."""
+        return np.concatenate(
+            [
+                np.einsum("ij,ij->i", block, block, dtype=np.float64)
+                for block in self._blocks()
+            ]
         )
 
     def _blocks(self) -> Iterator[Array]:
@@ -208,9 +210,9 @@ class SparseRows(Rows):
         total /= n
         return total
 
-    def largest_norm(self) -> float:
-        """max_j ‖a_j‖²."""
-        return max(float(A.multiply(A).sum(axis=1).max()) for _, A in self._blocks())
+    def squared_norms(self) -> Array:
+        """‖a_j‖² for each row, float64."""
+        return np.concatenate([A.multiply(A).sum(axis=1) for _, A in self._blocks()])
 
     def _blocks(self) -> Iterator[tuple[int, Any]]:
         """The rows in float64, some at a time, and the number of the first of them."""

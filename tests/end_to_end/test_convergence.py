@@ -32,10 +32,6 @@ def direct():
 
 
 SIXTEEN = (
-    "algorithm.0.batch_size=900",
-    "algorithm.0.step_size=6.0",
-    "algorithm.1.batch_size=900",
-    "algorithm.1.step_size=8.0",
     "algorithm.2.step_size=0.5",
     "algorithm.3.step_size=0.5",
     "evaluate.every=2",
@@ -48,7 +44,7 @@ SIXTEEN = (
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize(("ranks", "values"), [(4, ()), (16, SIXTEEN)])
 def test_synthetic_r_2_to_1e_minus_10(tmp_path, direct, ranks, values):
-    sets = ("stop.seconds=200", *values)
+    sets = ("problem.ratio=2", "stop.seconds=200", *values)
     run_config(tmp_path, TEXT, ranks=ranks, set=sets, timeout=280).expect(0)
     left = Left(tmp_path / "out")
     solution = left.solution

@@ -39,6 +39,7 @@ def setting(**changes: Any) -> Setting:
         mix_rounds="auto",
         rounds_for=Notebook(),
         contraction=lambda M: 0.0 if M >= ROUNDS else 1.0,
+        round_cost=100.0,
     )
     return base._replace(**changes)
 

@@ -256,11 +256,11 @@ def test_every_default_is_written_out():
     sections = toml_values(config_of(algorithm=[{"name": "pmgt-katyushax"}]))
     assert list(sections) == [
         "run", "network", "mixing", "data", "problem", "regularizer", "stop",
-        "evaluate", "checkpoint", "algorithm",
+        "evaluate", "checkpoint", "cost", "algorithm",
     ]  # fmt: skip
     assert sections["algorithm"] == [
         {
-            "name": "pmgt-katyushax", "batch_size": "sqrt", "step_size": "auto",
+            "name": "pmgt-katyushax", "batch_size": "auto", "step_size": "auto",
             "momentum": "auto", "mix_rounds": "section", "label": "pmgt-katyushax",
             "stream": "pmgt-katyushax",
         }

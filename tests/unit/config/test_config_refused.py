@@ -149,11 +149,12 @@ def test_values_of_options(section, keys, text):
         ),
         (
             {"batch_size": 1.5},
-            "(pmgt-katyushax) batch_size = 1.5: expected a valid integer or 'sqrt'",
+            "(pmgt-katyushax) batch_size = 1.5: expected a valid integer, 'auto' or 'sqrt'",
         ),
         (
-            {"batch_size": "auto"},
-            "(pmgt-katyushax) batch_size = 'auto': expected a valid integer or 'sqrt'",
+            {"batch_size": "theory"},
+            "(pmgt-katyushax) batch_size = 'theory': expected a valid integer, 'auto' or "
+            "'sqrt'",
         ),
         (
             {"mix_rounds": 0},
@@ -217,7 +218,8 @@ def test_a_misspelt_key_is_told_before_the_one_that_is_missed():
 def test_unknown_section():
     assert complaint(stopp={}) == (
         "unknown section [stopp]; did you mean 'stop'? valid: run, network, mixing, "
-        "data, problem, regularizer, stop, evaluate, checkpoint, algorithm"
+        "data, problem, regularizer, stop, evaluate, checkpoint, cost, "
+        "algorithm"
     )
 
 
