@@ -122,7 +122,7 @@ def test_an_agent_that_is_at_work_for_too_long_is_named(tmp_path, where, doing):
     assert result.seconds < 20
 
 
-@pytest.mark.parametrize(("engine", "rounds"), [("python", 200_000), ("auto", 400_000)])
+@pytest.mark.parametrize(("engine", "rounds"), [("python", 300_000), ("auto", 600_000)])
 def test_a_mix_may_take_longer_than_an_agent_may_wait(tmp_path, engine, rounds):
     """It runs all the time; what was told was that all wait for each other."""
     text = SMALL.partition("[[algorithm]]")[0]

@@ -149,12 +149,13 @@ def test_values_of_options(section, keys, text):
         ),
         (
             {"batch_size": 1.5},
-            "(pmgt-katyushax) batch_size = 1.5: expected a valid integer, 'auto' or 'sqrt'",
+            "(pmgt-katyushax) batch_size = 1.5: expected a valid integer or 'auto' or "
+            "'sqrt'",
         ),
         (
             {"batch_size": "theory"},
-            "(pmgt-katyushax) batch_size = 'theory': expected a valid integer, 'auto' or "
-            "'sqrt'",
+            "(pmgt-katyushax) batch_size = 'theory': expected a valid integer or 'auto' "
+            "or 'sqrt'",
         ),
         (
             {"mix_rounds": 0},
