@@ -154,8 +154,8 @@ def test_values_of_options(section, keys, text):
         ),
         (
             {"batch_size": "theory"},
-            "(pmgt-katyushax) batch_size = 'theory': expected a valid integer or 'auto' "
-            "or 'sqrt'",
+            "(pmgt-katyushax) batch_size = 'theory': expected a valid integer or "
+            "'auto' or 'sqrt'",
         ),
         (
             {"mix_rounds": 0},
