@@ -52,7 +52,7 @@ class Constants(NamedTuple):
     zeta: float | None = None
 
     def checked(self) -> Self:
-        """Return them back, or refuse what nothing can be computed with."""
+        """Return them, or refuse numbers with which nothing can be computed."""
         sizes = self.L, self.l1, self.l2, self.sigma, self.L_local, abs(self.mu_local)
         lowest = SMALLEST if self.L > 0 else 0.0  # a flat f has L = 0
         if not all(0 <= size <= LARGEST for size in sizes) or not (

@@ -285,6 +285,6 @@ def _done(told: Any) -> Done:
 def _is_finished(path: Path) -> bool:
     try:
         done = _summary(path)
-    except UserError:  # which is told if that is the run to be taken up
+    except UserError:  # which is told if that is the run to resume
         return False
     return done is not None and all(run.status != "interrupted" for run in done)

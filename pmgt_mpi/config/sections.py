@@ -250,7 +250,7 @@ class CheckpointSection:
 
 @dataclass(frozen=True, kw_only=True)
 class CostSection:
-    """[cost]: what is dear here, for parameters that are chosen by their cost.
+    """[cost]: what is expensive here, for parameters that are chosen by their cost.
 
     Attributes
     ----------

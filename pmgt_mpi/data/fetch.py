@@ -81,7 +81,7 @@ def fetch(
     urls
         Where to look instead of its public homes.
     tell
-        Told what is going on.
+        Called with what is being done.
     """
     path = folder / dataset.file
     with reading(path):

@@ -72,7 +72,7 @@ def minmax(collective: Collective, rows: Rows, total: int) -> None:
 
 
 def standard(collective: Collective, rows: Rows, total: int) -> None:
-    """Return each column mean 0 and standard deviation 1; a constant one becomes 0."""
+    """Bring columns to mean 0 and standard deviation 1; a constant one becomes 0."""
     A = rows.dense
     if A is None:
         raise UserError(
@@ -90,7 +90,7 @@ def standard(collective: Collective, rows: Rows, total: int) -> None:
 
 
 def unit(collective: Collective, rows: Rows, total: int) -> None:
-    """Return each row the Euclidean norm 1; a row of zeros stays."""
+    """Bring rows to the Euclidean norm 1; a row of zeros stays."""
     del collective, total
     A = rows.dense
     if A is not None:

@@ -67,7 +67,7 @@ PYTHON = Engine("python")
 
 
 def choose_engine(collective: Collective, asked: Asked) -> Engine:
-    """Return all agents the same engine; collective.
+    """Return the engine, the same on all agents; collective.
 
     It is the compiled one if every agent can load it, in whichever build its processor
     takes: all builds give the same bits.

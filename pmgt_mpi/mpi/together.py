@@ -166,22 +166,22 @@ class LocalComm:
     # Objects: by reference where they are small and all have them.
 
     def allgather(self, value: Any) -> list[Any]:
-        """Return every agent the list of all agents' values."""
+        """Return the list of all agents' values, on every agent."""
         self._calls += 1
         return self._room.meet(self.rank, (*self._name, self._calls), value)
 
     def gather(self, value: Any, root: int = 0) -> list[Any] | None:
-        """Return one agent the list of all agents' values."""
+        """Return the list of all agents' values on agent `root`, None elsewhere."""
         values = self.allgather(value)
         return values if self.rank == root else None
 
     def bcast(self, value: Any, root: int = 0) -> Any:
-        """Return every agent the value of one, a copy of its own."""
+        """Return the value of agent `root`: a copy, on every other agent."""
         value = self.allgather(value if self.rank == root else None)[root]
         return value if self.rank == root else deepcopy(value)
 
     def scatter(self, values: list[Any] | None, root: int = 0) -> Any:
-        """Return every agent its value of one agent's list."""
+        """Return this agent's value of the list of agent `root`."""
         return self.allgather(values)[root][self.rank]
 
     def Barrier(self) -> None:
@@ -210,13 +210,13 @@ class LocalComm:
         self.Recv(recvbuf, source)
 
     def Bcast(self, array: Array, root: int = 0) -> None:
-        """Return every agent the array of one."""
+        """Fill every agent's array with that of agent `root`."""
         self._check(array)
         found = self.allgather(array.copy() if self.rank == root else None)[root]
         array[...] = found
 
     def Gather(self, array: Array, gathered: Array | None, root: int = 0) -> None:
-        """Return one agent the arrays of all."""
+        """Fill `gathered` on agent `root` with the arrays of all."""
         self._check(array)
         arrays = self.allgather(array.copy())
         if gathered is not None and self.rank == root:
@@ -225,13 +225,13 @@ class LocalComm:
     def Scatterv(
         self, whole: tuple[Array, list[int]] | None, own: Array, root: int = 0
     ) -> None:
-        """Return every agent its part of one agent's array."""
+        """Fill `own` with this agent's part of the array of agent `root`."""
         array, sizes = self.allgather(whole)[root]
         start = sum(sizes[: self.rank])
         own[...] = array[start : start + sizes[self.rank]]
 
     def Allreduce(self, array: Array, result: Array, operation: MPI.Op) -> None:
-        """Return every agent the largest, or smallest, of all agents."""
+        """Fill `result` with the largest, or smallest, of all agents."""
         self._check(array)
         assert operation in (MPI.MAX, MPI.MIN)
         extreme = np.max if operation == MPI.MAX else np.min

@@ -18,7 +18,7 @@ DESCRIPTION = """\
 Report one run, or compare several: a page that needs nothing else (report.html), with
 the curves, the cost to reach 1e-2, 1e-4 …, the gossip graph, the time of each rank and
 the config, and every picture as PNG and SVG. No MPI is needed, and the run may still be
-going on.
+at work.
 
   python -m pmgt_mpi.report runs/quickstart-20261118-041002
   python -m pmgt_mpi.report runs/one runs/two --out comparison

@@ -24,7 +24,7 @@ if [[ ! -e $system/done ]]; then
   mkdir -p "$system"
   debootstrap --variant=minbase --include="python$version-venv,ca-certificates" sid \
     "$system" &>"$cache/debootstrap.log" || {
-    echo "left out: Python $version: it is not here, and Debian's cannot be had (see" \
+    echo "left out: Python $version: it is not here, and Debian's cannot be installed (see" \
       "$cache/debootstrap.log)"
     exit 77
   }

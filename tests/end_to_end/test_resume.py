@@ -1,4 +1,4 @@
-"""Runs that are killed and resumed: nothing lost, and nothing else taken up."""
+"""Runs that are killed and resumed: nothing lost, and nothing else resumed."""
 
 from __future__ import annotations
 

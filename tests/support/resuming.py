@@ -44,7 +44,7 @@ def begin(
 
 
 def resume(folder: Path, *more: str, ranks: int = 4, **options: Any) -> Result:
-    """Go on with the run in ``out``."""
+    """Resume the run in ``out``."""
     args = arguments("--resume", "out", *more)
     return mpirun(ranks, args, cwd=folder, env=environment(folder), **options)
 
