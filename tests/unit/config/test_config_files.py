@@ -8,7 +8,8 @@ import pytest
 import tomli_w
 
 from pmgt_mpi.algorithms import ALGORITHMS
-from pmgt_mpi.config.read import check_config, override, read_config, read_toml
+from pmgt_mpi.config.overrides import override
+from pmgt_mpi.config.read import check_config, read_config, read_toml
 from pmgt_mpi.config.write import toml_values
 from pmgt_mpi.errors import UserError
 from tests.launcher import ROOT
