@@ -1,4 +1,4 @@
-"""Reading a config file, overriding its keys, and writing it back resolved."""
+"""Reading a config file, and writing it back resolved."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import pytest
 import tomli_w
 
 from pmgt_mpi.algorithms import ALGORITHMS
-from pmgt_mpi.config.overrides import override
 from pmgt_mpi.config.read import check_config, read_config, read_toml
 from pmgt_mpi.config.write import toml_values
 from pmgt_mpi.errors import UserError
@@ -71,74 +70,6 @@ def test_files_that_cannot_be_read(tmp_path):
     assert complaint(bad).startswith(f"{bad} is not valid TOML: ")
     bad.write_bytes(b"name = '\xff'")
     assert complaint(bad).startswith(f"cannot read the config file {bad}: 'utf-8'")
-
-
-@pytest.mark.parametrize(
-    ("assignment", "section", "key", "value"),
-    [
-        ("run.name=quick", "run", "name", "quick"),
-        ("run.name='a = b'", "run", "name", "a = b"),
-        ('run.name="3"', "run", "name", "3"),
-        ("run.name=a=b", "run", "name", "a=b"),
-        ("run.name=", "run", "name", ""),
-        ("run.seed=3", "run", "seed", 3),
-        (" stop.seconds = 1e-3 ", "stop", "seconds", 1e-3),
-        ("stop.seconds=inf", "stop", "seconds", float("inf")),
-        ("data.shares=[1, 2.5]", "data", "shares", [1, 2.5]),
-        ("evaluate.reference=false", "evaluate", "reference", False),
-        ("problem.kind=my.module:Class", "problem", "kind", "my.module:Class"),
-        ("data.path=rows-1.npy", "data", "path", "rows-1.npy"),
-    ],
-)
-def test_an_override_is_a_toml_value_or_else_a_string(assignment, section, key, value):
-    values = config()
-    override(values, [assignment])
-    assert values[section][key] == value
-    assert type(values[section][key]) is type(value)
-
-
-def test_overrides_leave_the_rest_and_the_last_one_counts():
-    values = config(algorithm=[{"name": "nids"}, {"name": "pg-extra"}])
-    override(values, ["algorithm.1.label=b", "run.seed=1", "run.seed=2"])
-    assert values["algorithm"] == [{"name": "nids"}, {"name": "pg-extra", "label": "b"}]
-    assert values["run"] == {"seed": 2}
-    assert values["data"] == config()["data"]
-
-
-@pytest.mark.parametrize(
-    ("assignment", "text"),
-    [
-        ("stop", "expected section.key=value, such as stop.steps=10"),
-        ("stop.steps", "expected section.key=value, such as stop.steps=10"),
-        ("stop=3", "expected section.key=value, such as stop.steps=10"),
-        (
-            "algorithm.step_size=3",
-            "expected algorithm.NUMBER.key=value with a number from 0 to 1",
-        ),
-        (
-            "algorithm.2.step_size=3",
-            "expected algorithm.NUMBER.key=value with a number from 0 to 1",
-        ),
-        (
-            "algorithm.-1.step_size=3",
-            "expected algorithm.NUMBER.key=value with a number from 0 to 1",
-        ),
-        (
-            "algorithm.1=3",
-            "expected algorithm.NUMBER.key=value with a number from 0 to 1",
-        ),
-        (
-            "algorithm.².x=3",
-            "expected algorithm.NUMBER.key=value with a number from 0 to 1",
-        ),
-        ("run.name=x", "'run' is not a section"),
-    ],
-)
-def test_overrides_of_a_wrong_form(assignment, text):
-    values = config(run=3, algorithm=[{"name": "nids"}, {"name": "pg-extra"}])
-    with pytest.raises(UserError) as error:
-        override(values, [assignment])
-    assert str(error.value) == f"--set {assignment}: {text}"
 
 
 TOO_LARGE = (
@@ -285,69 +216,86 @@ def test_a_config_of_every_method_has_every_method_that_it_can(path):
         assert one.method == ALGORITHMS.load(one.name)(), "not everything is auto"
 
 
-def test_what_a_user_sets_wins_in_a_written_config():
-    written = config_of(
-        algorithm=[
-            {"name": "nids"},
-            {"name": "pg-extra", "steps": 7, "mixing": "plain"},
-        ]
-    )
-    values = toml_values(written)
-    override(values, ["stop.steps=5", "evaluate.every=2", "mixing.method=fastmix"])
-    again = check_config(values, "c.toml", "/folder")
-    told = [
-        (again.steps(one), again.every(one), again.mixing_of(one).__name__)
-        for one in again.algorithm
-    ]
-    assert told == [(5, 2, "fastmix"), (7, 2, "plain")]
-
-
-@pytest.mark.parametrize(
-    ("key", "own", "value"),
-    [
-        ("stop.steps", "steps", 7),
-        ("evaluate.every", "evaluate_every", 7),
-        ("mixing.method", "mixing", "plain"),
-        ("mixing.rounds", "mix_rounds", 7),
-    ],
-)
-def test_what_a_user_sets_is_refused_where_every_algorithm_has_its_own(
-    tmp_path, key, own, value
-):
-    path = tmp_path / "c.toml"
-
-    def read(*own_values):
-        sections = [
-            {"name": "pmgt-katyushax", "label": str(k), **({own: v} if v else {})}
-            for k, v in enumerate(own_values)
-        ]
-        path.write_text(tomli_w.dumps(config(algorithm=sections)))
-        assignment = f"{key}={'fastmix' if own == 'mixing' else 3}"
-        return read_config(path, [assignment])
-
-    assert len(read(None, value).algorithm) == 2
-    assert len(read(None, None).algorithm) == 2
-    with pytest.raises(UserError) as error:
-        read(value, value)
-    assert str(error.value) == (
-        f"{path}: --set {key}={'fastmix' if own == 'mixing' else 3} would change "
-        f"nothing, as every algorithm that takes {key} has its own {own} here; set "
-        f"algorithm.NUMBER.{own}, or take the config from which the run was started "
-        "(asked.toml in its folder)"
-    )
-
-
-def test_methods_without_a_mix_take_no_part_in_that(tmp_path):
-    path = tmp_path / "c.toml"
-    sections = [{"name": "nids"}, {"name": "pmgt-svrg", "mix_rounds": 4}]
-    path.write_text(tomli_w.dumps(config(algorithm=sections)))
-    with pytest.raises(UserError, match="every algorithm that takes"):
-        read_config(path, ["mixing.rounds=3"])
-    path.write_text(tomli_w.dumps(config()))
-    assert read_config(path, ["mixing.rounds=3"]).mixing.rounds == 3
-
-
 def test_the_sections_that_all_share_do_not_come_from_the_first_algorithm():
     written = config_of(algorithm=[{"name": "nids", "steps": 7}, {"name": "pg-extra"}])
     again = check_config(toml_values(written), "c.toml", "/folder")
     assert [again.steps(one) for one in again.algorithm] == [7, 1000]
+
+
+OF_0_1 = """
+[run]
+name = "small"
+seed = 1
+dtype = "float64"
+timeout = 600.0
+engine = "python"
+
+[network]
+topology = "ring"
+weights = "laplacian"
+exchange = "persistent"
+placement = "auto"
+
+[mixing]
+method = "chebyshev"
+rounds = "auto"
+
+[data]
+source = "gaussian"
+rows = 200
+columns = 5
+condition = 1.0
+decay = "geometric"
+rotate = true
+labels = "linear"
+noise = 0.1
+heterogeneity = 0.0
+partition = "contiguous"
+scale = "none"
+layout = "auto"
+
+[problem]
+kind = "ridge"
+l2 = 0.01
+
+[regularizer]
+kind = "l1"
+strength = 0.001
+
+[stop]
+steps = 30
+
+[evaluate]
+every = 1
+reference = true
+theory_bound = false
+
+[checkpoint]
+steps = 10
+minutes = 10.0
+
+[[algorithm]]
+name = "pmgt-katyushax"
+batch_size = "sqrt"
+step_size = "auto"
+momentum = "auto"
+mix_rounds = "section"
+label = "pmgt-katyushax"
+stream = "pmgt-katyushax"
+
+[[algorithm]]
+name = "nids"
+step_size = "auto"
+label = "nids"
+stream = "nids"
+"""
+"""What version 0.1 has written into a run folder, as it stood there."""
+
+
+def test_a_config_of_version_0_1_is_read_with_the_same_values():
+    values = tomllib.loads(OF_0_1)
+    now = toml_values(check_config(values, "c.toml", "/folder"))
+    for name, section in values.items():
+        many = (now[name], section) if name == "algorithm" else ([now[name]], [section])
+        for one, old in zip(*many, strict=True):
+            assert {key: one[key] for key in old} == old
