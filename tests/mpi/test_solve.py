@@ -8,9 +8,11 @@ import networkx as nx
 import numpy as np
 import pytest
 from scipy import sparse
+from threadpoolctl import threadpool_info, threadpool_limits
 
 import pmgt_mpi
 from pmgt_mpi.algorithms import ALGORITHMS
+from pmgt_mpi.environment import BLAS_THREADS
 from pmgt_mpi.mpi.collective import AgreedError
 from pmgt_mpi.problems.logistic import Logistic
 from pmgt_mpi.problems.ridge import Ridge
@@ -181,6 +183,36 @@ def test_what_is_made_once_is_made_before_the_clock_runs(comm, together):
     with together:
         assert problem.asked[0] == "prepare"
         assert set(problem.asked[1:]) == {"grad"}
+
+
+class Threads(Huber):
+    """Sees how many threads BLAS has while a gradient is computed."""
+
+    seen: set[int]
+
+    def grad(self, x):
+        self.seen |= blas_threads()
+        return super().grad(x)
+
+
+def blas_threads():
+    found = threadpool_info()
+    return {one["num_threads"] for one in found if one["user_api"] == "blas"}
+
+
+def test_blas_has_one_thread_meanwhile(comm, together, monkeypatch):
+    for name in BLAS_THREADS:
+        monkeypatch.delenv(name, raising=False)
+    problem = Threads(*own_rows(comm))
+    problem.seen = set()
+    with threadpool_limits(2, user_api="blas"):
+        pmgt_mpi.solve(
+            problem, algorithm={"name": "nids", "step_size": 0.1}, steps=2, comm=comm
+        )
+        after = blas_threads()
+    with together:
+        assert problem.seen == {1}
+        assert after == {2}, "what the program had is given back"
 
 
 def test_a_problem_without_constants_asks_for_numbers(comm, together):
