@@ -17,7 +17,7 @@ from pmgt_mpi.execution.engine import Asked
 from pmgt_mpi.execution.given import Given, check_objects
 from pmgt_mpi.execution.run import run
 from pmgt_mpi.mpi.collective import Collective
-from pmgt_mpi.mpi.world import agent_communicator, world
+from pmgt_mpi.mpi.world import agent_communicator, given_or_world
 from pmgt_mpi.problems.base import Problem
 from pmgt_mpi.registry import address_of, is_named
 from pmgt_mpi.regularizers.base import Regularizer
@@ -191,7 +191,7 @@ def solve(
         "round_in_gradients": round_in_gradients,
     }
     with ExitStack() as opened, one_blas_thread():
-        everyone = Collective(agent_communicator(world() if comm is None else comm))
+        everyone = Collective(agent_communicator(given_or_world(comm)))
         opened.callback(everyone.comm.Free)
         with guarded(everyone.comm, _agreed_timeout(everyone, timeout)) as watchdog:
             config = _agreed_config(everyone, named, others)

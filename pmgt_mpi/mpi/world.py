@@ -6,12 +6,34 @@ import platform
 from typing import Any
 
 from pmgt_mpi.environment import usable_cores
+from pmgt_mpi.errors import UserError
 from pmgt_mpi.mpi.library import MPI
 
 
 def world() -> Any:
     """All ranks of the job."""
     return MPI.COMM_WORLD
+
+
+def given_or_world(comm: Any) -> Any:
+    """Return the communicator that a program gives; all ranks of the job without one.
+
+    What is wrong with it is raised on the rank that has it: without a communicator
+    there is nobody to agree with.
+    """
+    if comm is None:
+        return MPI.COMM_WORLD
+    if comm == MPI.COMM_NULL:
+        raise UserError(
+            "solve: comm is COMM_NULL, which has no ranks: let those alone call solve "
+            "that are in the communicator"
+        )
+    if not isinstance(comm, MPI.Intracomm):
+        raise UserError(
+            f"solve: comm is of type {type(comm).__name__}: expected an "
+            "intracommunicator of mpi4py, such as MPI.COMM_WORLD"
+        )
+    return comm
 
 
 def alone() -> Any:

@@ -7,12 +7,14 @@ from dataclasses import dataclass, make_dataclass
 import networkx as nx
 import numpy as np
 import pytest
+from mpi4py import MPI
 from scipy import sparse
 from threadpoolctl import threadpool_info, threadpool_limits
 
 import pmgt_mpi
 from pmgt_mpi.algorithms import ALGORITHMS
 from pmgt_mpi.environment import BLAS_THREADS
+from pmgt_mpi.errors import UserError
 from pmgt_mpi.mpi.collective import AgreedError
 from pmgt_mpi.problems.logistic import Logistic
 from pmgt_mpi.problems.ridge import Ridge
@@ -503,6 +505,20 @@ def test_an_algorithm_that_is_no_dataclass(comm, together):
 def test_arguments_are_checked_as_a_config_is(comm, together, options, told):
     with together, pytest.raises(AgreedError) as error:
         ridge(comm, **options)
+    with together:
+        assert str(error.value).startswith(told)
+
+
+@pytest.mark.parametrize(
+    ("no_comm", "told"),
+    [
+        (3, "solve: comm is of type int: expected an intracommunicator of mpi4py"),
+        (MPI.COMM_NULL, "solve: comm is COMM_NULL, which has no ranks: let those"),
+    ],
+)
+def test_what_is_no_communicator_is_refused(together, no_comm, told):
+    with together, pytest.raises(UserError) as error:
+        pmgt_mpi.solve("ridge", *data(), comm=no_comm)
     with together:
         assert str(error.value).startswith(told)
 
