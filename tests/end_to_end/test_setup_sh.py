@@ -57,6 +57,8 @@ case "$*" in
 esac
 """
 
+ENGINE = "pmgt_mpi/engine/kernels.c"
+
 VERSION = "{}.{}".format(*sys.version_info)
 
 CALL = r"""
@@ -79,6 +81,8 @@ class Clone:
         (self.root / "launch").mkdir(parents=True)
         shutil.copy(ROOT / "launch" / "setup.sh", self.root / "launch")
         shutil.copy(ROOT / "pyproject.toml", self.root)
+        (self.root / "pmgt_mpi" / "engine").mkdir(parents=True)
+        shutil.copy(ROOT / ENGINE, self.root / ENGINE)
         self.venv = self.root / ".venv"
         self.log = folder / "log"
         self.fake = folder / "fake-python"
@@ -148,8 +152,11 @@ def test_another_extra_is_added_without_touching_the_package(made: Clone) -> Non
     assert made.calls() == []
 
 
-def test_changed_pyproject_installs_again_into_the_same_venv(made: Clone) -> None:
-    with (made.root / "pyproject.toml").open("a") as file:
+@pytest.mark.parametrize("changed", ["pyproject.toml", ENGINE])
+def test_what_a_package_is_made_from_installs_again_into_the_same_venv(
+    made: Clone, changed: str
+) -> None:
+    with (made.root / changed).open("a") as file:
         file.write("# changed\n")
     assert made.set_up().returncode == 0
     assert made.calls() == ["pip -e .[report]"]
