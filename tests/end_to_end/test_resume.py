@@ -335,7 +335,7 @@ def test_a_longer_budget_continues_as_if_it_had_been_so_from_the_start(tmp_path)
     [
         ("network.topology=complete", "[network] topology is 'complete', and was"),
         ("data.rows=601", "[data] rows is 601, and was 600"),
-        ("algorithm.1.batch_size=3", "pmgt-svrg: batch_size is 3, and was 'sqrt'"),
+        ("algorithm.1.batch_size=3", "pmgt-svrg: batch_size is 3, and was 'auto'"),
     ],
 )
 def test_another_run_is_not_taken_up(killed, assignment, told):
