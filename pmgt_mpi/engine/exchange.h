@@ -150,7 +150,7 @@ static PyObject *exchange(PyObject *module, PyObject *arguments) {
     e->mpi = bytes == mpi_of_ints.bytes ? &mpi_of_ints : &mpi_of_pointers;
     e->degree = (int)(e->neighbours.len / (Py_ssize_t)sizeof(int32_t));
     e->size = e->own.ndim == 2 ? (int)e->own.shape[1] : 0;
-    if (bytes != e->mpi->bytes || !holds_rows(e, &e->own, OWN) ||
+    if (bytes != e->mpi->bytes || e->degree < 1 || !holds_rows(e, &e->own, OWN) ||
         !holds_rows(e, &e->theirs, e->degree) ||
         e->requests.len != 2 * (Py_ssize_t)OWN * e->degree * bytes ||
         e->rounds.len != sizeof(int64_t)) {

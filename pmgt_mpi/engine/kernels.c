@@ -224,6 +224,8 @@ static PyObject *mixer(PyObject *module, PyObject *arguments) {
 
 static const char ROWS[] = "pmgt_mpi rows";
 
+_Static_assert(sizeof(long) == sizeof(int64_t), "the format l is that of int64");
+
 /* Whether an argument is a plain vector of numbers of this format; if so, its view. */
 static int take(PyObject *argument, const char *format, Py_buffer *view) {
     if (PyObject_GetBuffer(argument, view, PyBUF_ND | PyBUF_FORMAT)) {
@@ -233,6 +235,15 @@ static int take(PyObject *argument, const char *format, Py_buffer *view) {
     if (view->ndim == 1 && view->format && strcmp(view->format, format) == 0) return 1;
     PyBuffer_Release(view);
     return 0;
+}
+
+/* Whether all of these are indices of rows. */
+static int are_rows(const rows_t *of, const Py_buffer *rows) {
+    const Py_ssize_t n = of->starts.obj ? of->starts.shape[0] - 1 : of->values.shape[0];
+    const int64_t *row = rows->buf;
+    int wrong = 0;
+    for (Py_ssize_t j = 0; j < rows->shape[0]; j++) wrong |= row[j] < 0 || row[j] >= n;
+    return !wrong;
 }
 
 static PyObject *product_of(PyObject *self, PyObject *const *arguments,
@@ -258,7 +269,8 @@ static PyObject *product_of(PyObject *self, PyObject *const *arguments,
     int fits = fit && take(arguments[1], double_ ? "d" : "f", &x);
     if (fits) {
         const Py_ssize_t length = product == TDOT ? rows.shape[0] : of->d;
-        if (!(fits = x.shape[0] == length)) PyBuffer_Release(&x);
+        fits = x.shape[0] == length && are_rows(of, &rows);
+        if (!fits) PyBuffer_Release(&x);
     }
     PyObject *made = NULL;
     if (fits) {
@@ -312,7 +324,7 @@ static void end_rows(PyObject *capsule) {
 
 /* products(values, starts, columns, d, empty, dtype, dot, tdot, normal): the functions
  * dot, tdot and normal of rows, dense if starts and columns are None; the last three are
- * called instead if an argument is no plain vector. */
+ * called instead if an argument is no plain vector or not all indices are of rows. */
 static PyObject *products(PyObject *module, PyObject *arguments) {
     (void)module;
     PyObject *capsule, *made[3] = {NULL, NULL, NULL}, *values, *starts, *columns;

@@ -90,7 +90,8 @@ class Library:
         d
             Columns.
         otherwise
-            Called instead of each if an argument is no plain vector of the rows' type.
+            Called instead of each if an argument is no plain vector of the rows' type,
+            or an index is of no row.
         """
         values, starts, columns = A if isinstance(A, tuple) else (A, None, None)
         functions: tuple[Callable[..., Array], ...] = self._module.products(

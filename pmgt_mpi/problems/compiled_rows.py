@@ -36,7 +36,8 @@ def with_compiled_rows(problem: Any, library: Library) -> Any:
 class CompiledRows:
     """The rows of an agent, with minibatches in C; whole products are the rows' own.
 
-    Vectors of another type than the rows' go the way of numpy, minibatches too.
+    Vectors of another type than the rows', and indices that are of no row, go the way
+    of numpy, minibatches too.
 
     Parameters
     ----------

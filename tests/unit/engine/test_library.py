@@ -93,10 +93,31 @@ def test_nothing_is_lost_in_many_calls(library, step):
     assert abs(after - before) < 100
 
 
-@pytest.mark.parametrize("wrong", ["requests", "theirs", "own", "rounds", "handles"])
+FITTING = {
+    "neighbours": 1,
+    "requests": 48,
+    "theirs": 5,
+    "own": 5,
+    "rounds": 1,
+    "handles": 8,
+}
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"requests": 49},
+        {"theirs": 6},
+        {"own": 6},
+        {"rounds": 2},
+        {"handles": 9},
+        {"neighbours": 2},
+        {"neighbours": 0, "requests": 0},
+    ],
+    ids=str,
+)
 def test_buffers_of_an_exchange_that_do_not_fit_are_refused(library, wrong):
-    sizes = {"requests": 48, "theirs": 5, "own": 5, "rounds": 1, "handles": 8}
-    sizes[wrong] += 1
+    sizes = FITTING | wrong
     with pytest.raises(ValueError, match="the buffers of an exchange do not fit"):
         library.exchange(
             (0, 0, 0, 0),
@@ -105,11 +126,11 @@ def test_buffers_of_an_exchange_that_do_not_fit_are_refused(library, wrong):
             0,
             True,
             True,
-            np.zeros(1, np.int32),
+            np.zeros(sizes["neighbours"], np.int32),
             np.zeros(sizes["requests"], np.uint8),
             np.zeros(48, np.uint8),
             np.zeros((3, sizes["own"])),
-            np.zeros((1, sizes["theirs"])),
+            np.zeros((min(sizes["neighbours"], 1), sizes["theirs"])),
             np.zeros(sizes["rounds"], np.int64),
         )
 

@@ -118,6 +118,27 @@ def test_wrong_arguments_are_refused_as_by_numpy(engine, sparse):
         A.gather(rows).tdot(w[:3])
 
 
+@both_layouts
+@pytest.mark.parametrize("wrong", [-1, 60, -(2**62), 2**62])
+def test_an_index_of_no_row_goes_the_way_of_numpy(engine, sparse, wrong):
+    """Which takes the nearest row, counts from the end, or says so."""
+    problem = make_problem("ridge", make_shard(60, 9, sparse=sparse))
+    plain, compiled = problem.A, engine.problem(problem).A
+    rows, (w, _) = np.array([0, 59, wrong, 3]), points(9)
+    told = []
+    for A in (plain, compiled):
+        for product in (
+            lambda A=A: A.gather(rows).dot(w),
+            lambda A=A: A.gather(rows).tdot(w[:4]),
+            lambda A=A: A.normal(rows, w, 0.5, 2.0),
+        ):
+            try:
+                told.append(product().tobytes())
+            except (IndexError, ValueError) as error:
+                told.append(str(error))
+    assert told[:3] == told[3:]
+
+
 def test_long_indices_of_columns(engine):
     shard = make_shard(30, 6, sparse=True)
     wide = shard.A.copy()
