@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import shutil
 import subprocess
@@ -59,20 +60,72 @@ def test_every_variant_is_built_and_loads(tmp_path):
     assert {load(file).SOURCES for file in built} == {sources_digest()}
 
 
-@needs_compiler
-def test_our_declarations_are_those_of_python(tmp_path):
-    """Where Python's headers are, the compiler holds ours against their limited API."""
+def python_headers() -> list[str]:
+    """Make the compiler take the declarations of Python's limited API of 3.11."""
     include = sysconfig.get_paths()["include"]
     if not (Path(include) / "Python.h").exists():
         pytest.skip("Python.h is not installed")
-    limited = ["-include", "Python.h", "-DPy_LIMITED_API=0x030B0000", f"-I{include}"]
+    return ["-include", "Python.h", "-DPy_LIMITED_API=0x030B0000", f"-I{include}"]
+
+
+def compile_strictly(*arguments: str | Path) -> None:
+    strict = ["-std=gnu11", "-Wall", "-Wextra", "-Werror", "-fPIC"]
+    command = [SYSTEM, *strict, *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@needs_compiler
+@pytest.mark.parametrize("declared", [list, python_headers], ids=["by us", "by Python"])
+def test_the_engine_compiles_without_a_warning(tmp_path, declared):
     defined = ["-DMODULE=_kernels", '-DSOURCES=""']
-    strict = ["-std=gnu11", "-Wall", "-Wextra", "-Werror", "-fPIC", "-c"]
-    for headers in ([], limited):
-        command = [SYSTEM, *strict, *headers, *defined, str(HERE / "kernels.c")]
-        command += ["-o", str(tmp_path / "kernels.o")]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        assert (done.returncode, done.stderr) == (0, "")
+    source, target = HERE / "kernels.c", tmp_path / "kernels.o"
+    compile_strictly("-c", *declared(), *defined, source, "-o", target)
+
+
+@needs_compiler
+def test_our_functions_are_declared_as_those_of_python(tmp_path):
+    """The compiler refuses a second declaration that differs from the first."""
+    _, first, rest = (HERE / "stable_abi.h").read_text().partition("int PyArg_Parse")
+    lines = [line for line in f"{first}{rest}".splitlines() if line[:1] != "#"]
+    assert len(lines) > 20
+    source = tmp_path / "twice.c"
+    macro = "#undef PyCFunction_NewEx"  # in Python.h it is one besides
+    source.write_text("\n".join([macro, *lines]))
+    compile_strictly("-c", *python_headers(), source, "-o", tmp_path / "twice.o")
+
+
+STRUCTS = {
+    "PyObject": "ob_refcnt ob_type",
+    "Py_buffer": "buf obj len itemsize readonly ndim format shape strides suboffsets "
+    "internal",
+    "PyMethodDef": "ml_name ml_meth ml_flags ml_doc",
+    "PyModuleDef_Slot": "slot value",
+    "PyModuleDef": "m_base m_name m_doc m_size m_methods m_slots m_traverse m_clear "
+    "m_free",
+}
+NUMBERS = (
+    "METH_VARARGS METH_NOARGS METH_O METH_FASTCALL PyBUF_SIMPLE PyBUF_WRITABLE "
+    "PyBUF_FORMAT PyBUF_ND PyBUF_STRIDES Py_mod_exec"
+)
+
+
+@needs_compiler
+def test_our_structs_and_numbers_are_those_of_python(tmp_path):
+    told = [f"sizeof({struct})" for struct in STRUCTS]
+    for struct, members in STRUCTS.items():
+        told += [f"offsetof({struct}, {member})" for member in members.split()]
+    told += NUMBERS.split()
+    source = tmp_path / "facts.c"
+    begin = f'#include "{HERE / "stable_abi.h"}"\n#include <stddef.h>\n'
+    source.write_text(f"{begin}size_t facts[] = {{{', '.join(told)}}};\n")
+    found = []
+    for name, headers in ("ours", []), ("theirs", python_headers()):
+        target = tmp_path / f"{name}.so"
+        compile_strictly("-shared", *headers, source, "-o", target)
+        facts = (ctypes.c_size_t * len(told)).in_dll(ctypes.CDLL(str(target)), "facts")
+        found.append(dict(zip(told, facts, strict=True)))
+    assert found[0] == found[1]
 
 
 @needs_compiler
