@@ -200,14 +200,6 @@ def test_no_compiler_at_all(monkeypatch):
         find_compiler()
 
 
-def test_zig_builds_it(tmp_path, monkeypatch):
-    if find_spec("ziglang") is None:
-        pytest.skip("ziglang is not installed (extra fast)")
-    monkeypatch.setattr(building, "COMPILERS", ())
-    monkeypatch.setenv("PYTHONPATH", "/nowhere")  # as where pip builds
-    assert {load(file).SOURCES for file in build(tmp_path)} == {sources_digest()}
-
-
 HOOK = """
 import sys
 sys.path.insert(0, {root!r})

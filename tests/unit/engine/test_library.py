@@ -6,6 +6,9 @@ import gc
 import sys
 import sysconfig
 import weakref
+from importlib.util import find_spec
+from itertools import product
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -42,24 +45,44 @@ def rows_of(n: int, d: int, dtype, *, sparse: bool):
     return DenseRows(rng.normal(size=(n, d)).astype(dtype))
 
 
-@pytest.mark.parametrize("sparse", [False, True], ids=["dense", "sparse"])
-@pytest.mark.parametrize("dtype", DTYPES, ids=str)
-def test_the_builds_give_the_same_bits(library, dtype, sparse):  # noqa: ARG001
+def products_of(build: Library) -> list[bytes]:
+    """The bits of every product, of rows of every kind and many sizes."""
+    rng = np.random.default_rng(1)
+    bits = []
+    for dtype, sparse in product(DTYPES, (False, True)):
+        for d in (1, 2, 3, 7, 8, 9, 50, 129, 1000):
+            compiled = CompiledRows(rows_of(40, d, dtype, sparse=sparse), build)
+            rows = rng.integers(0, 40, 23)
+            x, z = rng.normal(size=d).astype(dtype), rng.normal(size=23).astype(dtype)
+            batch = compiled.gather(rows)
+            normal = compiled.normal(rows, x, 0.3, -0.7)
+            bits += [a.tobytes() for a in (batch.dot(x), batch.tdot(z), normal)]
+    return bits
+
+
+def test_the_builds_give_the_same_bits(library):
     builds = runnable()
     if len(builds) == 1:
         pytest.skip("this processor runs one build only")
-    rng = np.random.default_rng(1)
-    for d in (1, 2, 3, 7, 8, 9, 50, 129, 1000):
-        plain = rows_of(40, d, dtype, sparse=sparse)
-        rows = rng.integers(0, 40, 23)
-        x, z = rng.normal(size=d).astype(dtype), rng.normal(size=23).astype(dtype)
-        found = []
-        for build in builds:
-            compiled = CompiledRows(plain, build)
-            batch = compiled.gather(rows)
-            normal = compiled.normal(rows, x, 0.3, -0.7)
-            found.append([a.tobytes() for a in (batch.dot(x), batch.tdot(z), normal)])
-        assert all(one == found[0] for one in found), d
+    expected = products_of(library)
+    assert all(products_of(build) == expected for build in builds)
+
+
+def test_another_compiler_gives_the_same_bits(library, tmp_path, monkeypatch):
+    """So the ranks of a run may have been installed on machines of different kinds."""
+    if find_spec("ziglang") is None:
+        pytest.skip("ziglang is not installed (extra fast)")
+    expected = products_of(library)
+    monkeypatch.delenv("CC", raising=False)
+    monkeypatch.setattr(building, "COMPILERS", ())
+    monkeypatch.setenv("PYTHONPATH", "/nowhere")  # as where pip builds
+    building.build(tmp_path)
+    monkeypatch.setattr(loading, "__package__", tmp_path.name)
+    monkeypatch.syspath_prepend(tmp_path.parent)
+    for variant in [build.variant for build in runnable()]:
+        other = Library(variant)
+        assert tmp_path in Path(other._module.__file__).parents
+        assert products_of(other) == expected, variant
 
 
 def test_what_a_function_works_on_lives_as_long_as_it_and_no_longer(library):
