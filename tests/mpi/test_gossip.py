@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import threading
+import tracemalloc
 from time import perf_counter, sleep
 
 import numpy as np
@@ -249,6 +251,47 @@ def test_every_build_of_the_engine_mixes_to_the_same_bits(comm, together, dtype,
         gossip.close()
     with together:
         assert all(bits == found["baseline"] for bits in found.values())
+
+
+@both_engines
+@pytest.mark.parametrize("exchange", EXCHANGES)
+def test_mixes_keep_no_memory(comm, together, exchange, engine):
+    network, _ = world_of(comm)
+    gossip = gossip_of(comm, network, exchange=exchange, engine=engine)
+    x = np.zeros(1000)
+    kinds = (x, np.repeat(x, 2)[::2])
+    before = 0
+    tracemalloc.start()
+    for k in range(60):
+        for kind in kinds:
+            gossip.mix(kind, 3)
+            gossip.start_mix(kind, 3).wait()
+        if k == 10:
+            before, _ = tracemalloc.get_traced_memory()
+    after, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    gossip.close()
+    with together:
+        assert after - before < 10 * x.nbytes
+
+
+@pytest.mark.mpi(min_size=2)
+@both_engines
+def test_a_gossip_that_is_gone_leaves_nothing(comm, together, engine):
+    network, _ = world_of(comm)
+    x = np.zeros(100_000)
+    tracemalloc.start()
+    gossip = gossip_of(comm, network, exchange="persistent", engine=engine)
+    gossip.mix(x, 2)
+    held, _ = tracemalloc.get_traced_memory()
+    gossip.close()
+    del gossip
+    gc.collect()
+    left, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    with together:
+        assert held > 4 * x.nbytes
+        assert left < x.nbytes
 
 
 @pytest.mark.mpi(min_size=2)
