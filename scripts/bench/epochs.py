@@ -8,6 +8,7 @@ from __future__ import annotations
 import sys
 from math import ceil
 from pathlib import Path
+from resource import RUSAGE_SELF, getrusage
 from time import perf_counter
 
 from pmgt_mpi.environment import prepare
@@ -33,8 +34,10 @@ from pmgt_mpi.mpi.collective import Collective  # noqa: E402
 from pmgt_mpi.problems.pca import ShiftInvertPCA  # noqa: E402
 from pmgt_mpi.regularizers.none import NoRegularizer  # noqa: E402
 
-N, D, M = 30_000, 50, 4
+N, D = 30_000, 50
 BATCHES = (173, 500)
+ROUNDS = (4, 0)
+"""Of a mix. Without any an epoch is what each rank does for itself."""
 ETA, TAU = 0.05, 0.3
 
 FLOATS = ("eta", "tau", "c", "kappa")
@@ -61,8 +64,27 @@ class SteadyAgent(Agent):
         return round(1 / p) - 1
 
 
-def measure(comm, program, both, neighbourhood, problem, b, repeats):
-    """Compare epochs of one batch size."""
+class Switches:
+    """How often the system put another process in this one's place, run by run."""
+
+    def __init__(self, run, steps):
+        self._run, self._steps = run, steps
+        self.in_a_step = []
+
+    def __call__(self):
+        """Run, and take the number down."""
+        before = self._so_far()
+        seconds = self._run()
+        self.in_a_step.append((self._so_far() - before) / self._steps)
+        return seconds
+
+    def _so_far(self):
+        used = getrusage(RUSAGE_SELF)
+        return used.ru_nvcsw + used.ru_nivcsw
+
+
+def measure(comm, program, both, neighbourhood, problem, b, M, repeats):
+    """Compare epochs of one batch size and one number of rounds."""
     method = PMGTKatyushaX(batch_size=b, step_size=ETA, momentum=TAU, mix_rounds=M)
     inner = ceil(N / b)
 
@@ -107,7 +129,7 @@ def measure(comm, program, both, neighbourhood, problem, b, repeats):
         arrays = {
             "A": problem.A.A, "Q": problem.Q, "shift": problem.q, "y": state.y,
             "q": state.q, "s_hat": state.s_hat, "grad_x": state.grad_x, "rows": rows,
-            "weights": first._weights(M), "y_out": out.y, "q_out": out.q,
+            "weights": first._weights(M or 1), "y_out": out.y, "q_out": out.q,
             "s_out": out.s_hat,
         }  # fmt: skip
         told = EpochStruct(
@@ -140,17 +162,26 @@ def measure(comm, program, both, neighbourhood, problem, b, repeats):
                     error = np.abs(x - getattr(out, name)).max() / np.abs(x).max()
                     assert max(comm.allgather(error)) < 1e-12, f"{name}: {error}"
         other.close()
-    contenders |= {name: run for name, (run, _) in made.items()}
-    seconds = interleave(comm, contenders, repeats)
+    # C runs one epoch more, to be warm, within the call that is timed.
+    counted = {
+        name: Switches(run, (epochs + 1) * inner) for name, run in contenders.items()
+    }
+    for name, (run, _) in made.items():
+        counted[name] = Switches(run, epochs * inner)
+    seconds = interleave(comm, counted, repeats)
     first.close()
     for _, gossip in made.values():
         gossip.close()
     result = compare(seconds, fastest(seconds, "C "), epochs * inner)
-    return {"ranks": comm.size, "b": b, "inner_steps": inner, **result}
+    result["switches"] = {
+        name: float(np.mean(comm.allgather(np.median(one.in_a_step))))
+        for name, one in counted.items()
+    }
+    return {"ranks": comm.size, "b": b, "M": M, "inner_steps": inner, **result}
 
 
 def main() -> None:
-    """Measure every batch size."""
+    """Measure every batch size, with messages and without."""
     comm = MPI.COMM_WORLD
     program = load(Path(sys.argv[1]), "epoch")
     repeats = int(sys.argv[2]) if len(sys.argv) > 2 else 15
@@ -161,7 +192,11 @@ def main() -> None:
     here, both = network.neighbourhood(comm.rank), engines(comm)
     tell(
         comm,
-        [measure(comm, program, both, here, problem, b, repeats) for b in BATCHES],
+        [
+            measure(comm, program, both, here, problem, b, M, repeats)
+            for b in BATCHES
+            for M in ROUNDS
+        ],
     )
 
 

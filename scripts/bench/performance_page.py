@@ -35,6 +35,7 @@ def page(book: dict[str, Any]) -> tuple[str, list[str]]:
         "overlap": overlap,
     }
     told = {"isend": isend(book), "thread_level": thread_level(book)}
+    told["beyond_c"] = beyond_c(book)
     for name, write in parts.items():
         text = "*Not measured.*\n"
         if entry := book.get(name):
@@ -85,15 +86,37 @@ def rounds(results: Results, verdicts: Verdicts) -> list[list[str]]:
 
 def epochs(results: Results, verdicts: Verdicts) -> list[list[str]]:
     """(2)."""
-    rows = [["m", "b", "C, µs an inner step", "Python / C", "compiled / C"]]
+    rows = [["m", "b", "M", "C, µs an inner step", "Python / C", "compiled / C"]]
+    rows[0] += [f"switches, {name}" for name in ("C", *ENGINES)]
     for result in results:
-        m, b = result["ranks"], result["b"]
-        cells = [str(m), str(b), median(result["microseconds"], result["base"])]
+        m, b, M, base = (result[name] for name in ("ranks", "b", "M", "base"))
+        cells = [str(m), str(b), str(M), median(result["microseconds"], base)]
         for name in ENGINES:
-            what, target = f"epoch, m = {m}, b = {b}, {name}", EPOCHS.get((m, name, b))
+            what = f"epoch, m = {m}, b = {b}, {name}"
+            target = EPOCHS.get((m, name, b)) if M else None
             cells.append(against_c(result, name, verdicts, what, target))
+        switches = result.get("switches", {})
+        for name in (base, *ENGINES):
+            cells.append(f"{switches[name]:.1f}" if name in switches else MISSING)
         rows.append(cells)
     return rows
+
+
+def beyond_c(book: dict[str, Any]) -> str:
+    """What the compiled engine takes beyond C, with messages and without."""
+    more: dict[tuple[int, int], dict[bool, float]] = {}
+    for result in book.get("epochs", {}).get("results", []):
+        found, size = result["microseconds"], (result["ranks"], result["b"])
+        if result["base"] in found and "compiled" in found:
+            beyond = found["compiled"]["median"] - found[result["base"]]["median"]
+            more.setdefault(size, {})[result["M"] > 0] = beyond
+    told = [
+        f"{with_them[True]:+.1f} µs, and {with_them[False]:+.1f} without messages, at "
+        f"m = {m}, b = {b}"
+        for (m, b), with_them in more.items()
+        if len(with_them) == 2
+    ]
+    return "; ".join(told) if told else "not measured"
 
 
 def inner_steps(results: Results, verdicts: Verdicts) -> list[list[str]]:
@@ -119,12 +142,14 @@ def inner_steps(results: Results, verdicts: Verdicts) -> list[list[str]]:
 
 def startup(results: Results, verdicts: Verdicts) -> list[list[str]]:
     """(4)."""
-    rows = [["ranks", "bare, s", "first step, s", "ratio", "more, s"]]
+    parts = ("bare", "imports", "imports of agent 0")
+    rows = [["ranks", "bare, s", "with the imports of every rank, s"]]
+    rows[0] += ["and of agent 0, s", "first step, s", "ratio", "more, s"]
     for result in results:
         m, seconds, what = result["ranks"], result["seconds"], "first step"
         more = seconds[what]["median"] - seconds["bare"]["median"]
         told, limit = f"start-up, {m} ranks", STARTUP_RATIO.get(m)
-        cells = [str(m), median(seconds, "bare"), median(seconds, what)]
+        cells = [str(m), *(median(seconds, part) for part in (*parts, what))]
         cells.append(against_c(result, what, verdicts, told, limit))
         limit = STARTUP_SECONDS_MORE.get(m)
         cells.append(

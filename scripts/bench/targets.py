@@ -18,11 +18,13 @@ ROUNDS = {
 EPOCHS = {
     (2, "python", 173): 3.5,
     (2, "python", 500): 2.6,
-    (2, "compiled", 173): 1.4,
-    (2, "compiled", 500): 1.4,
+    (2, "compiled", 173): 1.15,
+    (2, "compiled", 500): 1.15,
+    (8, "compiled", 173): 1.25,
+    (8, "compiled", 500): 1.25,
 }
 
-STARTUP_RATIO = {8: 1.8, 16: 1.8}
+STARTUP_RATIO = {8: 1.5, 16: 1.5}
 STARTUP_SECONDS_MORE = {2: 0.4}
 MEMORY_MORE = 120e6
 """Bytes of a rank beyond its shard and the bare program."""

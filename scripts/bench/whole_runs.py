@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -63,10 +65,10 @@ class Runs:
             *arguments, "--out", path / "out", "--set", f"run.engine={engine}",
         ]  # fmt: skip
 
-    def bare(self) -> tuple[Path, list[Any]]:
+    def bare(self, *modules: Path) -> tuple[Path, list[Any]]:
         """Return the file that a run of the bare program writes, and its arguments."""
         done = self.new() / "done"
-        return done, [HERE / "bare.py", done]
+        return done, [HERE / "bare.py", done, *modules]
 
 
 def until(ranks: int, arguments: list[Any], done: Callable[[], bool]) -> float:
@@ -82,9 +84,13 @@ def until(ranks: int, arguments: list[Any], done: Callable[[], bool]) -> float:
     return seconds
 
 
+START = {"rows": 960, "columns": 10, "steps": 1, "reference": "true"}
+"""The run whose first step is waited for."""
+
+
 def first_step(runs: Runs, ranks: int) -> float:
     """Seconds to the record of the first step."""
-    path, arguments = runs.command(rows=960, columns=10, steps=1, reference="true")
+    path, arguments = runs.command(**START)
     metrics = path / "out" / "metrics.jsonl"
 
     def done() -> bool:
@@ -93,19 +99,36 @@ def first_step(runs: Runs, ranks: int) -> float:
     return until(ranks, arguments, done)
 
 
-def bare(runs: Runs, ranks: int) -> float:
+def bare(runs: Runs, ranks: int, *modules: Path) -> float:
     """Seconds to the end of the bare program's barrier."""
-    done, arguments = runs.bare()
+    done, arguments = runs.bare(*modules)
     return until(ranks, arguments, done.exists)
 
 
+def imports(runs: Runs) -> dict[str, Path]:
+    """Write down what a run imports, for `bare`: what every rank does, and all."""
+    path, (_, _, *arguments) = runs.command(**START)
+    with start_mpirun(2, [HERE / "imports.py", path, *arguments]) as job:
+        job.wait(120).expect(0)
+    first, other = (json.loads((path / f"rank-{r}.json").read_text()) for r in (0, 1))
+    lists = {"imports": (other, other), "imports of agent 0": (first, other)}
+    files = {name: path / f"{name}.json" for name in lists}
+    for name, both in lists.items():
+        files[name].write_text(json.dumps(both))
+    return files
+
+
 def startup(runs: Runs, repeats: int) -> list[dict[str, Any]]:
-    """(4) Start-up to the first step against bare mpi4py and numpy."""
+    """(4) Start-up to the first step against bare mpi4py and numpy, and its parts."""
     results = []
+    contenders: dict[str, Callable[[int], float]] = {"bare": partial(bare, runs)}
+    for name, file in imports(runs).items():
+        contenders[name] = lambda ranks, file=file: bare(runs, ranks, file)
+    contenders["first step"] = partial(first_step, runs)
     for ranks in (2, 8, 16):
-        seconds: dict[str, list[float]] = {"bare": [], "first step": []}
+        seconds: dict[str, list[float]] = {name: [] for name in contenders}
         for repeat in range(repeats + 1):
-            took = {"bare": bare(runs, ranks), "first step": first_step(runs, ranks)}
+            took = {name: run(ranks) for name, run in contenders.items()}
             if repeat:  # the first one compiles and fills caches
                 for name, value in took.items():
                     seconds[name].append(value)

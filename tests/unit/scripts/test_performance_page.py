@@ -10,6 +10,8 @@ import pytest
 
 from tests.launcher import ROOT
 
+MACHINE = {"processor": "P", "cores": 2, "load": 0, "python": "3", "date": "now"}
+
 
 @pytest.fixture
 def bench(monkeypatch):
@@ -46,9 +48,8 @@ def round_result(python, compiled):
 
 
 def test_a_missed_target_is_bold_and_named(bench):
-    machine = {"processor": "P", "cores": 2, "load": 0, "python": "3", "date": "now"}
     results = [round_result(3.31, 1.49)]
-    book = {"rounds": {"machine": machine, "results": results}}
+    book = {"rounds": {"machine": MACHINE, "results": results}}
     text, missed = bench["performance_page"].page(book)
     assert missed == ["round, m = 2, d = 50, 20 to a mix, python: 3.31, target 3.3"]
     python, compiled = "**3.31 [3.31, 3.31]** (≤ 3.3)", "1.49 [1.49, 1.49] (≤ 1.5)"
@@ -60,23 +61,52 @@ def test_a_missed_target_is_bold_and_named(bench):
 def test_without_a_compiler_there_is_nothing_to_compare_with(bench):
     result = round_result(1.0, 1.0) | {"base": None, "ratio": {}}
     result["microseconds"] = {"python": {"median": np.pi}}
-    machine = {"processor": "P", "cores": 2, "load": 0, "python": "3", "date": "now"}
-    book = {"rounds": {"machine": machine, "results": [result]}}
+    book = {"rounds": {"machine": MACHINE, "results": [result]}}
     text, missed = bench["performance_page"].page(book)
     assert not missed
     assert "| 2 | 50 | 20 | – | – | – |\n" in text
     assert "nothing to compare was compiled" in text
 
 
+def test_what_an_epoch_takes_beyond_c_is_told_with_messages_and_without(bench):
+    def epoch(M, c, compiled):
+        ratio = {"median": compiled / c, "low": 1.0, "high": 2.0}
+        return {
+            "ranks": 8, "b": 173, "M": M, "base": "C gemv",
+            "microseconds": {"C gemv": {"median": c}, "compiled": {"median": compiled}},
+            "ratio": {"compiled": ratio}, "switches": {"C gemv": 9.0, "compiled": 7.25},
+        }  # fmt: skip
+
+    results = [epoch(4, 200.0, 260.0), epoch(0, 50.0, 75.0)]
+    book = {"epochs": {"machine": MACHINE, "results": results}}
+    text, missed = bench["performance_page"].page(book)
+    assert missed == ["epoch, m = 8, b = 173, compiled: 1.30, target 1.25"]
+    bold = "**1.30 [1.00, 2.00]** (≤ 1.25)"
+    assert f"| 8 | 173 | 4 | 200.00 | – | {bold} | 9.0 | – | 7.2 |" in text
+    assert "| 8 | 173 | 0 | 50.00 | – | 1.50 [1.00, 2.00] | 9.0 | – | 7.2 |" in text
+    told = "+60.0 µs, and +25.0 without messages, at m = 8, b = 173. What"
+    assert told in text.replace("\n", " ")
+
+
+def test_start_up_is_told_in_its_parts(bench):
+    seconds = {"bare": 0.5, "imports": 0.75, "imports of agent 0": 1.0}
+    seconds["first step"] = 1.25
+    told = {name: {"median": x, "low": x, "high": x} for name, x in seconds.items()}
+    result = {"ranks": 8, "seconds": told, "ratio": {"first step": told["first step"]}}
+    book = {"startup": {"machine": MACHINE, "results": [result]}}
+    text, _ = bench["performance_page"].page(book)
+    row = "| 8 | 0.50 | 0.75 | 1.00 | 1.25 | 1.25 [1.25, 1.25] (≤ 1.5) | +0.75 |"
+    assert row in text
+
+
 def test_overlap_has_a_row_for_each_gradient_and_a_column_for_each_network(bench):
-    machine = {"processor": "P", "cores": 2, "load": 0, "python": "3", "date": "now"}
     one = {
         "link": "shared memory", "ranks": 2, "engine": "python", "method": "Extra",
         "gradient": "slow", "d": 50, "ratio": {"median": 1, "low": 0.99, "high": 1.1},
     }  # fmt: skip
     ratio = {"median": 1.5, "low": 1.4, "high": 1.75}
     slow = {"link": "slow link", "ranks": 3, "engine": "compiled", "ratio": ratio}
-    book = {"overlap": {"machine": machine, "results": [one, one | slow]}}
+    book = {"overlap": {"machine": MACHINE, "results": [one, one | slow]}}
     text, missed = bench["performance_page"].page(book)
     assert not missed
     assert "| slow link, m = 3, compiled |" in text
