@@ -36,6 +36,12 @@ UNFINISHED = (
 )
 
 
+UNDER_WAY: set[Started] = set()
+"""Mixes that were started and not waited for. MPI may write to their buffers as long as
+the messages travel, so these stay even if an error has made everybody else forget them.
+"""
+
+
 def no_rounds() -> Rounds:
     """Return the functions that make a copy."""
     kept: list[Array] = []
@@ -62,6 +68,7 @@ class Started:
         gossip.entered = start = perf_counter()
         mixed = self._finish()
         gossip.started = None
+        UNDER_WAY.discard(self)
         if not gossip.alone:
             gossip.seconds += seconds_since(start)
         gossip.entered = 0.0
@@ -143,6 +150,7 @@ class Gossip:
         started = self._prepared.get((rounds, x.shape, x.dtype))
         started = started or self._prepare(x, rounds)
         self.entered = start
+        UNDER_WAY.add(started)
         started.start(x)
         self.started = started
         if not self.alone:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import threading
+import tracemalloc
+from contextlib import suppress
 from time import perf_counter, sleep
 
 import numpy as np
@@ -13,7 +16,7 @@ from pmgt_mpi.algorithms.extra import Extra
 from pmgt_mpi.algorithms.pg_extra import PGExtra
 from pmgt_mpi.gossip import EXCHANGES, MIXINGS
 from pmgt_mpi.gossip.exchange import SLOTS
-from pmgt_mpi.gossip.gossip import Gossip
+from pmgt_mpi.gossip.gossip import UNDER_WAY, Gossip
 from pmgt_mpi.graphs.build import build_network
 from tests.support.engines import both_engines, engine_of
 from tests.support.small_world import Case, vectors
@@ -120,6 +123,36 @@ def test_two_at_once_and_one_that_is_left_are_refused(comm, together, engine):
         with pytest.raises(RuntimeError, match="twice"):
             under_way.wait()
     gossip.close()
+
+
+@pytest.mark.mpi(min_size=2)
+@both_engines
+@both_forms
+def test_where_messages_arrive_nothing_is_freed(comm, together, exchange, engine):
+    """Not after an error that lies between the two halves, and is caught."""
+    x = vector_of(comm, 20_000)
+    gossip = gossip_of(comm, exchange, engine)
+    near = len(gossip.neighbourhood.neighbours)
+    gossip.mix(x, 2)
+    tracemalloc.start()
+    gossip = gossip_of(comm, exchange, engine)
+    with suppress(ZeroDivisionError):
+        under_way = gossip.start_mix(x, 2)
+        x /= 0 // 0
+        under_way.wait()
+    gossip = under_way = None
+    gc.collect()
+    comm.Barrier()
+    left, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    with together:
+        assert left > (1 + near) * x.nbytes
+        (kept,) = UNDER_WAY
+    # The messages of the first round have been sent, and the second comes to its end.
+    result = kept.wait()
+    with together:
+        assert result.size == x.size
+        assert not UNDER_WAY
 
 
 @both_engines
