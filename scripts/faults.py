@@ -136,6 +136,11 @@ METHODS = {
          "if agent.coin(self.probability)", "if not agent.coin(self.probability)"),
         ("tracker is not mixed", "s=agent.mix(k.s + v - k.v, M)", "s=k.s + v - k.v"),
     ],
+    "dgt": [
+        ("takes the step before the round",
+         "x = W_x - self.step_size * k.t", "x = W_x - self.step_size * W_t"),
+        ("tracker is not mixed", "t=W_t + g - k.grad_x", "t=k.t + g - k.grad_x"),
+    ],
 }
 """What goes wrong in a method, the text, and what takes its place."""
 

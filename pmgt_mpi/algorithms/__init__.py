@@ -20,6 +20,7 @@ ALGORITHMS = Registry(
         "exact-diffusion": "pmgt_mpi.algorithms.exact_diffusion:ExactDiffusion",
         "p2d2": "pmgt_mpi.algorithms.p2d2:P2D2",
         "sonata": "pmgt_mpi.algorithms.sonata:Sonata",
+        "dgt": "pmgt_mpi.algorithms.dgt:DGT",
         # … with minibatches, for convex f_ij and for nonconvex F, …
         "dsa": "pmgt_mpi.algorithms.dsa:DSA",
         "d-get": "pmgt_mpi.algorithms.d_get:DGET",

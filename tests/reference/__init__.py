@@ -13,6 +13,7 @@ REFERENCES = {
     "exact-diffusion": full_gradient.exact_diffusion,
     "p2d2": full_gradient.p2d2,
     "sonata": full_gradient.sonata,
+    "dgt": full_gradient.dgt,
     "dsa": remembering.dsa,
     "gt-saga": remembering.gt_saga,
     "pmgt-saga": remembering.pmgt_saga,

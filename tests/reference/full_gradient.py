@@ -94,3 +94,16 @@ def sonata(world, x0, steps, chance, *, step_size, relaxation):
         G_old, G = G, world.gradient(X)
         TR = world.W @ (TR + G - G_old)
         yield {"x": X, "t": TR, "grad_x": G}
+
+
+def dgt(world, x0, steps, chance, *, step_size):
+    """Gradient tracking (Qu and Li 2018): combine, then adapt."""
+    del chance
+    X = np.tile(x0, (world.m, 1))
+    G = TR = world.gradient(X)
+    yield {"x": X, "t": TR, "grad_x": G}
+    for _ in range(steps):
+        X = world.W @ X - step_size * TR
+        G_old, G = G, world.gradient(X)
+        TR = world.W @ TR + (G - G_old)
+        yield {"x": X, "t": TR, "grad_x": G}

@@ -38,6 +38,7 @@ WITH_THEORY = [
     "extra",
     "exact-diffusion",
     "p2d2",
+    "dgt",
 ]
 
 
