@@ -152,6 +152,14 @@ CENTRAL = [
 ]
 """The same for the methods of one agent."""
 
+SAGA_ALONE = [
+    ("prox before the step instead of after it",
+     "agent.prox(k.x - eta * v, eta)", "agent.prox(k.x, eta) - eta * v"),
+    ("the mean of the table stays", "mean=mean)\n\n    def solution",
+     "mean=k.mean)\n\n    def solution"),
+]
+"""The same for SAGA."""
+
 REST = [
     Fault("M + 1 rounds", MIXING, EXACT, "katyushax and pca",
           "terms = coefficients(self.mixing, rounds,",
@@ -230,5 +238,6 @@ def of_method(
 FAULTS = [
     *(fault for name, own in METHODS.items() for fault in of_method(name, own, 4)),
     *(fault for name in ("katyushax", "svrg") for fault in of_method(name, CENTRAL, 1)),
+    *of_method("saga", SAGA_ALONE, 1),
     *REST,
 ]

@@ -29,6 +29,7 @@ ALGORITHMS = Registry(
         "dearest": "pmgt_mpi.algorithms.dearest:DEAREST",
         # … and on a single machine.
         "svrg": "pmgt_mpi.algorithms.svrg:SVRG",
+        "saga": "pmgt_mpi.algorithms.saga:SAGA",
         "katyushax": "pmgt_mpi.algorithms.katyushax:KatyushaX",
     },
 )

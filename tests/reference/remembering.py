@@ -79,3 +79,15 @@ def pmgt_saga(world, x0, steps, chance, *, batch_size, step_size, mix_rounds):
         V_old, V = V, table.estimate(X, chance.batch(batch_size))
         S = world.mix(S + V - V_old, mix_rounds)
         yield {"x": X, "s": S, "v": V, "mean": table.mean()}
+
+
+def saga(world, x0, steps, chance, *, batch_size, step_size):
+    """SAGA (Defazio et al. 2014) on one machine."""
+    assert world.m == 1
+    x = np.tile(x0, (1, 1))
+    table = Table(world, x)
+    yield {"x": x, "mean": table.mean()}
+    for _ in range(steps):
+        v = table.estimate(x, chance.batch(batch_size))
+        x = world.prox(x - step_size * v, step_size)
+        yield {"x": x, "mean": table.mean()}
