@@ -141,6 +141,10 @@ METHODS = {
          "x = W_x - self.step_size * k.t", "x = W_x - self.step_size * W_t"),
         ("tracker is not mixed", "t=W_t + g - k.grad_x", "t=k.t + g - k.grad_x"),
     ],
+    "mudag": [
+        ("momentum from the extrapolated point", "* (x - k.x)", "* (x - k.y)"),
+        ("gradient where nothing is extrapolated", "agent.grad(y)", "agent.grad(x)"),
+    ],
 }
 """What goes wrong in a method, the text, and what takes its place."""
 

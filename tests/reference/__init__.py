@@ -1,6 +1,6 @@
 """Second implementations of everything: numpy only, nothing of the package."""
 
-from tests.reference import full_gradient, paper, remembering, tracking
+from tests.reference import accelerated, full_gradient, paper, remembering, tracking
 
 REFERENCES = {
     "pmgt-katyushax": paper.pmgt_katyushax,
@@ -14,6 +14,7 @@ REFERENCES = {
     "p2d2": full_gradient.p2d2,
     "sonata": full_gradient.sonata,
     "dgt": full_gradient.dgt,
+    "mudag": accelerated.mudag,
     "saga": remembering.saga,
     "dsa": remembering.dsa,
     "gt-saga": remembering.gt_saga,

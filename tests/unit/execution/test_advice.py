@@ -39,6 +39,7 @@ WITH_THEORY = [
     "exact-diffusion",
     "p2d2",
     "dgt",
+    "mudag",
     "saga",
 ]
 
