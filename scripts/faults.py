@@ -145,6 +145,12 @@ METHODS = {
         ("momentum from the extrapolated point", "* (x - k.x)", "* (x - k.y)"),
         ("gradient where nothing is extrapolated", "agent.grad(y)", "agent.grad(x)"),
     ],
+    "proxskip": [
+        ("corrects as if every step sent",
+         "h=k.h + p / alpha * (x - x_hat)", "h=k.h + (x - x_hat) / alpha"),
+        ("W in place of (I + W)/2",
+         "x = (x_hat + agent.gossip(x_hat)) / 2", "x = agent.gossip(x_hat)"),
+    ],
 }
 """What goes wrong in a method, the text, and what takes its place."""
 

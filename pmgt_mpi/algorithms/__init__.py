@@ -33,5 +33,6 @@ ALGORITHMS = Registry(
         "katyushax": "pmgt_mpi.algorithms.katyushax:KatyushaX",
         # Not named there: full gradients, and faster or with fewer rounds.
         "mudag": "pmgt_mpi.algorithms.mudag:Mudag",
+        "proxskip": "pmgt_mpi.algorithms.proxskip:ProxSkip",
     },
 )

@@ -14,6 +14,7 @@ REFERENCES = {
     "p2d2": full_gradient.p2d2,
     "sonata": full_gradient.sonata,
     "dgt": full_gradient.dgt,
+    "proxskip": full_gradient.proxskip,
     "mudag": accelerated.mudag,
     "saga": remembering.saga,
     "dsa": remembering.dsa,

@@ -107,3 +107,16 @@ def dgt(world, x0, steps, chance, *, step_size):
         G_old, G = G, world.gradient(X)
         TR = world.W @ TR + (G - G_old)
         yield {"x": X, "t": TR, "grad_x": G}
+
+
+def proxskip(world, x0, steps, chance, *, step_size, probability):
+    """ProxSkip (Mishchenko et al. 2022) with W̃ in place of the server's mean."""
+    alpha, p = step_size, probability
+    X = np.tile(x0, (world.m, 1))
+    H = np.zeros_like(X)
+    yield {"x": X, "h": H}
+    for _ in range(steps):
+        X_hat = X - alpha * (world.gradient(X) - H)
+        X = halved(world) @ X_hat if next(chance.coins) else X_hat
+        H = H + (p / alpha) * (X - X_hat)
+        yield {"x": X, "h": H}
