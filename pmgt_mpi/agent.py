@@ -33,6 +33,10 @@ class Network(Protocol):
         """One plain round."""
         ...
 
+    def mix_together(self, rounds: int, *arrays: Array) -> tuple[Array, ...]:
+        """Rounds of the mixing polynomial, for arrays that share messages."""
+        ...
+
     def start_mix(self, x: Array, rounds: int) -> Started:
         """Begin a mix."""
         ...
@@ -164,6 +168,10 @@ class Agent:
     def gossip_together(self, *arrays: Array) -> tuple[Array, ...]:
         """W x for each array, in one plain round: they share a message."""
         return self._gossip.gossip(*arrays)
+
+    def mix_together(self, M: int, *arrays: Array) -> tuple[Array, ...]:
+        """Mix each array with the same M gossip rounds: they share their messages."""
+        return self._gossip.mix_together(M, *arrays)
 
     def start_mix(self, x: Array, M: int) -> Started:
         """Begin `mix`; `wait()` of what it returns has its result, the same bits.

@@ -151,6 +151,11 @@ METHODS = {
         ("W in place of (I + W)/2",
          "x = (x_hat + agent.gossip(x_hat)) / 2", "x = agent.gossip(x_hat)"),
     ],
+    "network-svrg": [
+        ("differs from the point before instead of the outer one",
+         "agent.grad_difference(u, y, B)", "agent.grad_difference(u, k.x, B)"),
+        ("tracker forgets the old gradient", "W_s + g - k.grad_y", "W_s + g - k.s"),
+    ],
 }
 """What goes wrong in a method, the text, and what takes its place."""
 

@@ -27,6 +27,8 @@ ALGORITHMS = Registry(
         "gt-sarah": "pmgt_mpi.algorithms.gt_sarah:GTSARAH",
         "destress": "pmgt_mpi.algorithms.destress:DESTRESS",
         "dearest": "pmgt_mpi.algorithms.dearest:DEAREST",
+        # … with steps that send nothing, …
+        "network-svrg": "pmgt_mpi.algorithms.network_svrg:NetworkSVRG",
         # … and on a single machine.
         "svrg": "pmgt_mpi.algorithms.svrg:SVRG",
         "saga": "pmgt_mpi.algorithms.saga:SAGA",

@@ -171,9 +171,13 @@ class Gossip:
         """W x for each array, in one plain round: they share a message."""
         if len(arrays) == 1:
             return (self.mix(arrays[0], PLAIN),)
+        return self.mix_together(PLAIN, *arrays)
+
+    def mix_together(self, rounds: int, *arrays: Array) -> tuple[Array, ...]:
+        """Mix each array, in rounds whose messages they share."""
         packed = np.concatenate([array.reshape(-1) for array in arrays])
         ends = np.cumsum([array.size for array in arrays])[:-1]
-        parts = np.split(self.mix(packed, PLAIN), ends)
+        parts = np.split(self.mix(packed, rounds), ends)
         return tuple(map(np.reshape, parts, [array.shape for array in arrays]))
 
     def _prepare(self, x: Array, rounds: int) -> Started:

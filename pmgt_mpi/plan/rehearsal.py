@@ -81,6 +81,13 @@ class FewRounds:
         self.done += 1
         return self._gossip.gossip(*arrays)
 
+    def mix_together(self, rounds: int, *arrays: Array) -> tuple[Array, ...]:
+        """Count the rounds of a mix of several arrays, and do a few."""
+        self.rounds += rounds
+        self.bytes += rounds * sum(array.nbytes for array in arrays)
+        self.done += min(rounds, FEW)
+        return self._gossip.mix_together(min(rounds, FEW), *arrays)
+
     def start_mix(self, x: Array, rounds: int) -> Done:
         """Do it at once: what a round costs here is not to be hidden."""
         return Done(self.mix(x, rounds))

@@ -87,6 +87,21 @@ def test_arrays_that_gossip_together_share_a_message(comm, together):
         np.testing.assert_allclose(W_x, alone, rtol=1e-15)
 
 
+def test_arrays_that_are_mixed_together_share_their_messages(comm, together):
+    case = Case(comm, "ridge")
+    x, t = np.full(D, comm.rank + 1.0), np.full((2, D), comm.rank - 2.0)
+    mixed = case.agent.mix_together(3, x, t)
+    rounds, sent = case.gossip.rounds, case.gossip.sent
+    with together:
+        assert rounds == 3 * (comm.size > 1)
+        degree = len(case.gossip.neighbourhood.neighbours)
+        assert (sent.messages, sent.bytes) == (3 * degree, 3 * degree * 3 * D * 8)
+    for ours, alone in zip(mixed, (x, t), strict=True):
+        other = case.agent.mix(alone, 3)
+        with together:
+            np.testing.assert_allclose(ours, other, rtol=1e-15)
+
+
 def test_the_difference_of_a_user_without_one_is_that_of_two_minibatches(
     comm, together
 ):

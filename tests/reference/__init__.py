@@ -1,6 +1,13 @@
 """Second implementations of everything: numpy only, nothing of the package."""
 
-from tests.reference import accelerated, full_gradient, paper, remembering, tracking
+from tests.reference import (
+    accelerated,
+    full_gradient,
+    local_steps,
+    paper,
+    remembering,
+    tracking,
+)
 
 REFERENCES = {
     "pmgt-katyushax": paper.pmgt_katyushax,
@@ -16,6 +23,7 @@ REFERENCES = {
     "dgt": full_gradient.dgt,
     "proxskip": full_gradient.proxskip,
     "mudag": accelerated.mudag,
+    "network-svrg": local_steps.network_svrg,
     "saga": remembering.saga,
     "dsa": remembering.dsa,
     "gt-saga": remembering.gt_saga,

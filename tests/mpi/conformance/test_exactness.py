@@ -36,7 +36,7 @@ def cases(name):
 def steps_of(name):
     """Epochs where a step is one, else iterations."""
     cost = TRAITS[name].cost
-    if "T" in cost.gradients or "S" in cost.rounds:
+    if "T" in cost.gradients or "S" in cost.rounds + cost.gradients:
         return EPOCHS
     return ITERATIONS
 
