@@ -156,6 +156,12 @@ METHODS = {
          "agent.grad_difference(u, y, B)", "agent.grad_difference(u, k.x, B)"),
         ("tracker forgets the old gradient", "W_s + g - k.grad_y", "W_s + g - k.s"),
     ],
+    "network-sarah": [
+        ("estimate does not recur",
+         "v = v + agent.grad_diff", "v = s + agent.grad_diff"),
+        ("one inner step too many",
+         "range(self.inner_steps - 1)", "range(self.inner_steps)"),
+    ],
 }
 """What goes wrong in a method, the text, and what takes its place."""
 

@@ -29,6 +29,7 @@ ALGORITHMS = Registry(
         "dearest": "pmgt_mpi.algorithms.dearest:DEAREST",
         # … with steps that send nothing, …
         "network-svrg": "pmgt_mpi.algorithms.network_svrg:NetworkSVRG",
+        "network-sarah": "pmgt_mpi.algorithms.network_sarah:NetworkSARAH",
         # … and on a single machine.
         "svrg": "pmgt_mpi.algorithms.svrg:SVRG",
         "saga": "pmgt_mpi.algorithms.saga:SAGA",

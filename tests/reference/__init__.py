@@ -24,6 +24,7 @@ REFERENCES = {
     "proxskip": full_gradient.proxskip,
     "mudag": accelerated.mudag,
     "network-svrg": local_steps.network_svrg,
+    "network-sarah": local_steps.network_sarah,
     "saga": remembering.saga,
     "dsa": remembering.dsa,
     "gt-saga": remembering.gt_saga,

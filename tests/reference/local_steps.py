@@ -28,3 +28,20 @@ def network_svrg(
                 batches = chance.batch(batch_size)
                 V = world.minibatch(X, batches) - world.minibatch(Y, batches) + S
         yield {"x": X, "s": S, "grad_y": G}
+
+
+def network_sarah(
+    world, x0, steps, chance, *, batch_size, inner_steps, step_size, mix_rounds
+):
+    """Network-SARAH: every inner step differs from the one before."""
+    X = np.tile(x0, (world.m, 1))
+    S = G = np.zeros_like(X)
+    yield {"x": X, "s": S, "grad_y": G}
+    for _ in range(steps):
+        X, S, G = outer(world, X, S, G, mix_rounds)
+        V = S
+        for t in range(inner_steps):
+            X_old, X = X, X - step_size * V
+            if t < inner_steps - 1:
+                V = V + world.minibatch_difference(X, X_old, chance.batch(batch_size))
+        yield {"x": X, "s": S, "grad_y": G}
