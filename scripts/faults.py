@@ -162,6 +162,10 @@ METHODS = {
         ("one inner step too many",
          "range(self.inner_steps - 1)", "range(self.inner_steps)"),
     ],
+    "network-dane": [
+        ("forgets the own gradient", "agent.grad(u) - g + s", "agent.grad(u) + s"),
+        ("is drawn to the point before", "(u - y) / eta", "(u - z) / eta"),
+    ],
 }
 """What goes wrong in a method, the text, and what takes its place."""
 

@@ -30,6 +30,7 @@ ALGORITHMS = Registry(
         # … with steps that send nothing, …
         "network-svrg": "pmgt_mpi.algorithms.network_svrg:NetworkSVRG",
         "network-sarah": "pmgt_mpi.algorithms.network_sarah:NetworkSARAH",
+        "network-dane": "pmgt_mpi.algorithms.network_dane:NetworkDANE",
         # … and on a single machine.
         "svrg": "pmgt_mpi.algorithms.svrg:SVRG",
         "saga": "pmgt_mpi.algorithms.saga:SAGA",

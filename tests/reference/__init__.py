@@ -25,6 +25,7 @@ REFERENCES = {
     "mudag": accelerated.mudag,
     "network-svrg": local_steps.network_svrg,
     "network-sarah": local_steps.network_sarah,
+    "network-dane": local_steps.network_dane,
     "saga": remembering.saga,
     "dsa": remembering.dsa,
     "gt-saga": remembering.gt_saga,

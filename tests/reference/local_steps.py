@@ -45,3 +45,22 @@ def network_sarah(
             if t < inner_steps - 1:
                 V = V + world.minibatch_difference(X, X_old, chance.batch(batch_size))
         yield {"x": X, "s": S, "grad_y": G}
+
+
+def network_dane(
+    world, x0, steps, chance, *, inner_steps, step_size, inner_step_size, mix_rounds
+):
+    """Network-DANE: some steps of Nesterov's method on the regularised surrogate."""
+    del chance
+    root = np.sqrt(inner_step_size / step_size)
+    X = np.tile(x0, (world.m, 1))
+    S = G = np.zeros_like(X)
+    yield {"x": X, "s": S, "grad_y": G}
+    for _ in range(steps):
+        Y, S, G = outer(world, X, S, G, mix_rounds)
+        X = U = Y
+        for _ in range(inner_steps):
+            slope = world.gradient(U) - (G - S) + (U - Y) / step_size
+            X_old, X = X, U - inner_step_size * slope
+            U = X + (1 - root) / (1 + root) * (X - X_old)
+        yield {"x": X, "s": S, "grad_y": G}

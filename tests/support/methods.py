@@ -25,6 +25,7 @@ NUMBERS: dict[str, Any] = {
     "probability": 0.3,
     "activation": 0.6,
     "relaxation": 0.9,
+    "inner_step_size": 0.01,
 }
 """Values that are good enough for a few steps on a small, well-conditioned problem."""
 
