@@ -166,6 +166,12 @@ METHODS = {
         ("forgets the own gradient", "agent.grad(u) - g + s", "agent.grad(u) + s"),
         ("is drawn to the point before", "(u - y) / eta", "(u - z) / eta"),
     ],
+    "opapc": [
+        ("steps with the dual variable of before",
+         "x = (k.x - eta * (G + z))", "x = (k.x - eta * (G + k.z))"),
+        ("the quadratic part counts twice",
+         "agent.grad(x_g) - mu * x_g", "agent.grad(x_g)"),
+    ],
 }
 """What goes wrong in a method, the text, and what takes its place."""
 

@@ -37,6 +37,7 @@ ALGORITHMS = Registry(
         "katyushax": "pmgt_mpi.algorithms.katyushax:KatyushaX",
         # Not named there: full gradients, and faster or with fewer rounds.
         "mudag": "pmgt_mpi.algorithms.mudag:Mudag",
+        "opapc": "pmgt_mpi.algorithms.opapc:OPAPC",
         "proxskip": "pmgt_mpi.algorithms.proxskip:ProxSkip",
     },
 )

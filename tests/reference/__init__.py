@@ -26,6 +26,7 @@ REFERENCES = {
     "network-svrg": local_steps.network_svrg,
     "network-sarah": local_steps.network_sarah,
     "network-dane": local_steps.network_dane,
+    "opapc": accelerated.opapc,
     "saga": remembering.saga,
     "dsa": remembering.dsa,
     "gt-saga": remembering.gt_saga,

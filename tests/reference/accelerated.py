@@ -20,3 +20,24 @@ def mudag(world, x0, steps, chance, *, step_size, momentum, mix_rounds):
         G_old, G = G, world.gradient(Y)
         S = world.mix(S + (G - G_old), M)
         yield {"x": X, "y": Y, "s": S, "grad_y": G}
+
+
+def opapc(
+    world, x0, steps, chance, *,
+    step_size, momentum, dual_step, convexity, mix_rounds,
+):  # fmt: skip
+    """OPAPC (Kovalev et al. 2020, Algorithm 2), the implicit steps solved for."""
+    del chance
+    eta, tau, mu = step_size, momentum, convexity
+    theta = dual_step / eta
+    X = X_f = np.tile(x0, (world.m, 1))
+    Z = np.zeros_like(X)
+    yield {"x": X, "x_f": X_f, "z": Z}
+    for _ in range(steps):
+        X_g = tau * X + (1 - tau) * X_f
+        rest = X - eta * (world.gradient(X_g) - mu * X_g)
+        half = (rest - eta * Z) / (1 + eta * mu)
+        Z = Z + theta * (half - world.mix(half, mix_rounds))
+        X_old, X = X, (rest - eta * Z) / (1 + eta * mu)
+        X_f = X_g + 2 * tau / (2 - tau) * (X - X_old)
+        yield {"x": X, "x_f": X_f, "z": Z}
