@@ -199,19 +199,23 @@ class Checkpointer(Unsaved):
         saved, self._saved = self._saved, None
         if saved is None:
             return None
-        numbers = saved.numbers
-        names = [field.name for field in fields(fresh)]
-        if list(numbers["state"]) != names:
-            raise UserError(
-                "the checkpoint was written by another version of the algorithm: its "
-                f"state has {', '.join(numbers['state'])}, not {', '.join(names)}; "
-                "start again with another --out"
-            )
+        numbers, checkpoints = saved.numbers, self.policy.checkpoints
+        with checkpoints.collective.agreed():
+            names = [field.name for field in fields(fresh)]
+            if list(numbers["state"]) != names:
+                raise UserError(
+                    "the checkpoint was written by another version of the algorithm: "
+                    f"its state has {', '.join(numbers['state'])}, not "
+                    f"{', '.join(names)}; use that version, or start again with "
+                    "another --out"
+                )
         self._agent.restore(numbers["agent"])
         self._gossip.restore(numbers["gossip"])
         for clock, seconds in zip(self._clocks, numbers["clocks"], strict=True):
             clock.seconds = seconds
         state = rebuild(type(fresh), numbers["state"], saved.arrays)
+        if checkpoints.folder is not None:
+            checkpoints.folder.take_up()
         return saved.step, state, numbers["record"]
 
     def due(self, step: int) -> bool:

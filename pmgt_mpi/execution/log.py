@@ -101,6 +101,8 @@ class FolderLog(Log):
         monitor = watchdog.monitor
         cadence = config.checkpoint
         self._policy = Policy(checkpoints, cadence, self.done, monitor, watchdog)
+        if self._folder is not None and past.saved is None:
+            self._folder.take_up()  # else the state that was saved may be refused yet
 
     def hooks(self, number: int, section: AlgorithmSection) -> Checkpointer:
         """Return what writes the checkpoints of an algorithm."""

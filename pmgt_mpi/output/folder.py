@@ -13,7 +13,7 @@ import json
 import math
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -34,6 +34,9 @@ class RunFolder:
     metrics.jsonl is locked: a second run in the same folder is refused, and the lock
     goes with the process, however that ends.
 
+    A run that is resumed may be refused until its first state is there, and a refusal
+    changes no file: what is to be written, cut off or removed waits for `take_up`.
+
     Parameters
     ----------
     path
@@ -45,6 +48,7 @@ class RunFolder:
 
     def __init__(self, path: Path, *, reopen: bool = False) -> None:
         self.path = path
+        self._held: list[Callable[[], None]] | None = [] if reopen else None
         try:
             if not reopen:
                 path.mkdir(parents=True)
@@ -107,15 +111,32 @@ class RunFolder:
             return None
         return hashlib.blake2b(content, digest_size=16).hexdigest()
 
+    def take_up(self) -> None:
+        """Change what was held back: a run that is resumed is not refused any more."""
+        held, self._held = self._held or [], None
+        for change in held:
+            change()
+
+    def _change(self, name: str, change: Callable[[], None]) -> None:
+        """Change a file of this name, at once or in `take_up`."""
+
+        def told() -> None:
+            with self._writing(name):
+                change()
+
+        if self._held is None:
+            told()
+        else:
+            self._held.append(told)
+
     def cut_metrics(self, length: int) -> None:
         """Cut metrics.jsonl back to its first bytes."""
-        with self._writing("metrics.jsonl"):
-            os.ftruncate(self._metrics, length)
+        self._change("metrics.jsonl", lambda: os.ftruncate(self._metrics, length))
 
     def forget_summary(self) -> None:
         """Remove summary.json: where it is, a run has ended."""
-        with self._writing("summary.json"):
-            (self.path / "summary.json").unlink(missing_ok=True)
+        file = self.path / "summary.json"
+        self._change("summary.json", lambda: file.unlink(missing_ok=True))
 
     def write_json(self, name: str, content: Any) -> None:
         """Write a JSON file in one piece."""
@@ -158,8 +179,11 @@ class RunFolder:
         os.close(self._metrics)
 
     def _replace(self, name: str, content: bytes) -> None:
-        with self._writing(name), replacing(self.path / name) as part:
-            part.write_bytes(content)
+        def write() -> None:
+            with replacing(self.path / name) as part:
+                part.write_bytes(content)
+
+        self._change(name, write)
 
     @contextmanager
     def _writing(self, name: str) -> Iterator[None]:

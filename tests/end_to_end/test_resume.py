@@ -229,6 +229,47 @@ def test_a_refusal_changes_nothing(broken, harm):
     assert contents(broken) == before
 
 
+OWN = """
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass
+class State:
+    x: Any
+
+
+@dataclass(frozen=True)
+class Descent:
+    def resolve(self, setting):
+        return self
+
+    def init(self, agent, x0):
+        return State(x0)
+
+    def step(self, agent, s):
+        return State(agent.gossip(s.x) - 0.01 * agent.grad(s.x))
+
+    def solution(self, s):
+        return s.x
+"""
+
+
+def test_another_state_of_ones_own_algorithm_is_refused_and_changes_nothing(tmp_path):
+    """Found when the first state is there, and not before."""
+    (tmp_path / "own.py").write_text(OWN)
+    text = SMALL.split("[[algorithm]]")[0] + '[[algorithm]]\nname = "own:Descent"\n'
+    plugin = ("--allow-plugins",)
+    run_config(tmp_path, text, ranks=2, more=plugin).expect(0)
+    (tmp_path / "own.py").write_text(OWN.replace("x: Any", "x: Any\n    k: int = 0"))
+    before = contents(tmp_path / "out")
+    sets = ("--set", "stop.steps=9")
+    assert "another version of the algorithm: its state has x, not x, k; use" in (
+        complaint(resume(tmp_path, *sets, *plugin, ranks=2))
+    )
+    assert contents(tmp_path / "out") == before
+
+
 def test_a_finished_run_is_never_touched(whole, tmp_path):
     shutil.copytree(whole, tmp_path / "out")
     before = contents(tmp_path / "out")

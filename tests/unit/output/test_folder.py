@@ -93,6 +93,27 @@ def test_metrics_are_cut_back_and_known_by_their_beginning(folder):
     assert [json.loads(line)["step"] for line in lines] == [0, 2]
 
 
+def test_a_run_that_is_resumed_changes_nothing_until_it_is_taken_up(folder):
+    folder.record({"step": 0})
+    folder.write_json("summary.json", [1])
+    folder.close()
+    again = RunFolder(folder.path, reopen=True)
+    again.cut_metrics(0)
+    again.forget_summary()
+    again.write_json("meta.json", {})
+    assert {path.name: path.stat().st_size for path in folder.path.iterdir()} == {
+        "metrics.jsonl": 12,
+        "summary.json": 8,
+    }
+    again.take_up()
+    assert {path.name: path.stat().st_size for path in folder.path.iterdir()} == {
+        "metrics.jsonl": 0,
+        "meta.json": 3,
+    }
+    again.write_json("meta.json", [])
+    assert json.loads((folder.path / "meta.json").read_text()) == []
+
+
 def test_a_file_that_cannot_grow_is_told_and_keeps_its_whole_lines(folder):
     folder.record({"step": 0})
     size = (folder.path / "metrics.jsonl").stat().st_size
