@@ -87,7 +87,7 @@ def solve(
     evaluate_every: int | Literal["auto"] = 1,
     reference: bool = True,
     theory_bound: bool = False,
-    round_in_gradients: float = 100.0,
+    round_in_gradients: float | Literal["auto"] = "auto",
     epsilon: float | None = None,
     radius: float | None = None,
     x0: ArrayLike | None = None,
@@ -135,7 +135,8 @@ def solve(
         Whether each record tells as ``theory_bound`` what the method's theorem promises
         of the suboptimality: None where it has none, or other parameters are used.
     round_in_gradients
-        What a round costs in component gradients, for parameters that are ``"auto"``.
+        What a round costs in component gradients, for parameters that are ``"auto"``:
+        a number, or ``"auto"`` as measured at set-up, when a parameter depends on it.
     epsilon, radius
         For an F that is convex but not strongly: the method runs on
         F(x) + (eps_f/2)‖x‖² with the paper's eps_f for the accuracy epsilon, found from

@@ -41,7 +41,7 @@ class Setting(NamedTuple):
     contraction
         rho to which a number of rounds contracts; more rounds can contract less.
     round_cost
-        c, what a round costs, in component gradients.
+        Returns c, what a round costs in component gradients: it may be measured then.
     """
 
     agents: int
@@ -56,7 +56,7 @@ class Setting(NamedTuple):
     mix_rounds: int | str
     rounds_for: Callable[[float], int]
     contraction: Callable[[int], float]
-    round_cost: float
+    round_cost: Callable[[], float]
 
     def needed_constants(self, method: str, parameter: str, value: object) -> Constants:
         """Return the constants, or say which parameter needs them and what to do."""

@@ -153,7 +153,7 @@ class PMGTKatyushaX:
         epochs = 0.35 + 0.7 / sqrt(t0 * self.step_size * sigma)
         rounds = (2 * t0 + 3) * self.mix_rounds
         return epochs * (
-            setting.n + 2 * self.batch_size * t0 + setting.round_cost * rounds
+            setting.n + 2 * self.batch_size * t0 + setting.round_cost() * rounds
         )
 
     def theory_rho(self, setting: Setting) -> float:

@@ -139,7 +139,7 @@ class PMGTSVRG:
         epochs = 1 / log1p(2 * t0 * self.step_size * sigma)
         rounds = (2 * t0 + 2) * self.mix_rounds
         return epochs * (
-            setting.n + 2 * self.batch_size * t0 + setting.round_cost * rounds
+            setting.n + 2 * self.batch_size * t0 + setting.round_cost() * rounds
         )
 
     def theory_rho(self, setting: Setting) -> float:

@@ -77,6 +77,7 @@ def with_numbers(now: Config, resolved: Config) -> Config:
     return replace(
         now,
         run=replace(now.run, engine=engine),
+        cost=resolved.cost,
         algorithm=tuple(
             replace(one, method=old.method, evaluate_every=old.evaluate_every)
             for one, old in pairs

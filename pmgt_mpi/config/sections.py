@@ -255,10 +255,11 @@ class CostSection:
     Attributes
     ----------
     round_in_gradients
-        What one gossip round costs, in component gradients of one agent.
+        What one gossip round costs, in component gradients of one agent; ``auto``: as
+        measured at set-up, a power of two.
     """
 
-    round_in_gradients: Positive = 100.0
+    round_in_gradients: Positive | Literal["auto"] = "auto"
 
 
 @dataclass(frozen=True, kw_only=True)

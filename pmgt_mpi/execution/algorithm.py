@@ -21,12 +21,12 @@ from pmgt_mpi.execution.advice import advice
 from pmgt_mpi.execution.engine import Engine
 from pmgt_mpi.execution.evaluation import Evaluator
 from pmgt_mpi.execution.loop import run_loop
-from pmgt_mpi.execution.parameters import setting_of
-from pmgt_mpi.execution.requirements import notes
 from pmgt_mpi.execution.setup import Setup
 from pmgt_mpi.execution.theory_bound import theory_bound
 from pmgt_mpi.gossip.gossip import Gossip
 from pmgt_mpi.output.results import Finished, Record
+from pmgt_mpi.parameters.requirements import notes
+from pmgt_mpi.parameters.resolve import setting_of
 
 Array = NDArray[Any]
 

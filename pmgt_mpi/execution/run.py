@@ -20,10 +20,10 @@ from pmgt_mpi.execution.folder import (
 from pmgt_mpi.execution.given import NOTHING_GIVEN, Given
 from pmgt_mpi.execution.log import FolderLog, Log
 from pmgt_mpi.execution.network import take_places
-from pmgt_mpi.execution.parameters import resolve
 from pmgt_mpi.execution.setup import Setup, load_rows, make_functions, measure
 from pmgt_mpi.mpi.collective import Collective
 from pmgt_mpi.output.results import Finished
+from pmgt_mpi.parameters.resolve import resolve
 from pmgt_mpi.watchdog.watchdog import Watchdog
 
 
@@ -76,7 +76,7 @@ def run(
     """
     engine = choose_engine(everyone, config.run.engine)
     setup = set_up(config, everyone, watchdog, opened, given)
-    config = resolve(config, setup, engine.name)
+    config = resolve(config, setup, engine)
     log = Log(watchdog)
     if output is not None:
         folder = open_folder(output, config, setup.collective)

@@ -15,10 +15,11 @@ from pmgt_mpi.errors import UserError
 from pmgt_mpi.execution.engine import choose_engine
 from pmgt_mpi.execution.network import network_of
 from pmgt_mpi.gossip.polynomials import rounds_for
+from pmgt_mpi.graphs.network import Network
 from pmgt_mpi.mpi.collective import Collective
 from pmgt_mpi.mpi.world import alone
 from pmgt_mpi.mpi.world import world as all_ranks
-from pmgt_mpi.plan.forecast import Cluster, forecast
+from pmgt_mpi.plan.forecast import Cluster, forecast, with_round_cost
 from pmgt_mpi.plan.sample import Sample, take_sample
 from pmgt_mpi.plan.table import table
 from pmgt_mpi.terminal import complain, printable, write
@@ -31,7 +32,9 @@ Predict what a config would cost on a cluster that one does not have yet.
 Spectrum, rounds, messages and bytes are exact. So is what "auto" and "theory" become,
 where the rows of all agents can be set up here, one agent after the other: up to 1,000
 agents, 1 GB of rows, and --seconds. Else such parameters are estimates from the rows of
-one agent; they are marked, and rounds, messages and bytes depend on them. Seconds come
+one agent; they are marked, and rounds, messages and bytes depend on them; and so are
+those that depend on what a round costs, if the config gives no number for it
+([cost] round_in_gradients): a run measures it. Seconds come
 from steps of one agent that are rehearsed here, without a network, and from the latency
 (seconds) and the bandwidth (bytes a second) of a link. Without these two, start it on
 two ranks (mpirun -n 2): they rehearse together, and a round costs what it costs between
@@ -90,10 +93,12 @@ def main(arguments: list[str] | None = None) -> int:
         # The table is of other numbers of agents, each with as many rows.
         seconds = 0.0 if options.table else options.seconds
         sample = take_sample(config, cluster.ranks, engine, comm, seconds=seconds)
+        network = network_of(config, cluster.ranks)
+        config, sample = with_round_cost(config, sample, network, cluster)
         if options.table:
             shown = table(config, cluster, options.contraction, sample)
         else:
-            values = values_of(options, config, cluster, sample)
+            values = values_of(options, config, cluster, sample, network)
             shown = json.dumps(values, indent=2) if options.json else text(values)
         if world.rank == 0:
             write(shown + "\n")
@@ -127,10 +132,13 @@ def cluster_of(options: argparse.Namespace, world: Any) -> Cluster:
 
 
 def values_of(
-    options: argparse.Namespace, config: Config, cluster: Cluster, sample: Sample
+    options: argparse.Namespace,
+    config: Config,
+    cluster: Cluster,
+    sample: Sample,
+    network: Network,
 ) -> Any:
     """Predict everything."""
-    network = network_of(config, cluster.ranks)
     rounds = {}
     for section in config.algorithm:
         mixing, name = config.mixing_of(section), section.mixing or config.mixing.method
@@ -150,6 +158,7 @@ def values_of(
         },
         "rows_per_agent": sample.n,
         "estimates": sample.why,
+        "round_in_gradients": config.cost.round_in_gradients,
         "algorithms": [
             forecast(
                 config, number, sample, network, cluster,
@@ -199,11 +208,20 @@ def text(values: Any) -> str:
         )
         lines.append(f"{printable(one['algorithm'])}: {', '.join(parameters)}")
     if any(one["estimated"] for one in values["algorithms"]):
-        lines.append(
-            "~: estimated from the rows of one agent, and with it rounds, messages and "
-            f"bytes, as {values['estimates']}"
-        )
+        lines.append("~: " + _what_estimates_are(values))
     return "\n".join(lines)
+
+
+def _what_estimates_are(values: Any) -> str:
+    """Say what parameters are estimated from, and why."""
+    and_so = "and with it rounds, messages and bytes, as"
+    if values["estimates"] is not None:
+        why = values["estimates"]
+        return f"estimated from the rows of one agent, {and_so} {why}"
+    return (
+        f"estimated with round_in_gradients = {values['round_in_gradients']:g}, "
+        f"{and_so} a run measures what a round costs"
+    )
 
 
 def _told(value: Any) -> str:

@@ -10,12 +10,14 @@ from pmgt_mpi.algorithms.base import Algorithm
 from pmgt_mpi.algorithms.traits import step_cost
 from pmgt_mpi.config.schema import Config
 from pmgt_mpi.config.sections import AlgorithmSection
-from pmgt_mpi.execution.parameters import resolved_method
 from pmgt_mpi.gossip.exchange import tape_shape
+from pmgt_mpi.gossip.gossip import Gossip
 from pmgt_mpi.graphs.neighbourhood import facts_of
 from pmgt_mpi.graphs.network import Network
 from pmgt_mpi.mpi.collective import Collective
 from pmgt_mpi.mpi.together import LocalComm, Room
+from pmgt_mpi.parameters.cost import ALONE, RoundCost, measured_cost, unmeasured
+from pmgt_mpi.parameters.resolve import resolved_method
 from pmgt_mpi.plan.rehearsal import FewRounds, Rehearsal, one_for_all
 from pmgt_mpi.plan.sample import Sample
 
@@ -49,6 +51,7 @@ def resolved(
     rounds: int | None = None,
 ) -> Algorithm:
     """Make the method with numbers for all its parameters, for that network."""
+    cost = RoundCost(config.cost.round_in_gradients, unmeasured)
     setup = sample.setup._replace(
         collective=Collective(LocalComm(Room(network.agents, inf), 0)),
         network=facts_of(network),
@@ -57,13 +60,54 @@ def resolved(
         setup = setup._replace(rows=[sample.n] * network.agents)
     if rounds is not None:
         config = replace(config, mixing=replace(config.mixing, rounds=rounds))
-    method: Algorithm = resolved_method(config, section, setup)
+    method: Algorithm = resolved_method(config, section, setup, cost)
     return method
+
+
+def with_round_cost(
+    config: Config, sample: Sample, network: Network, cluster: Cluster
+) -> tuple[Config, Sample]:
+    """Measure what a round would cost, if a method's parameters depend on it.
+
+    As a run does at its start, but from rounds here and what a link takes beside.
+    """
+    cost = config.cost.round_in_gradients
+    asks = [one for one in config.algorithm if _by_cost(one)]
+    if cost != "auto" or not asks:
+        return config, sample
+    cost, setup = ALONE, sample.setup
+    if network.agents > 1:
+        gossip = gossip_here(config, asks[0], sample, network)
+        wire = cluster.wire(int(network.degrees.max()), setup.x0.nbytes)
+        problem, ranks = sample.engine.problem(setup.problem), Collective(setup.comm)
+        cost = measured_cost(gossip, problem, setup.x0, ranks, wire)
+        gossip.close()
+        sample = replace(sample, measured_cost=True)
+    return replace(config, cost=replace(config.cost, round_in_gradients=cost)), sample
+
+
+def _by_cost(section: AlgorithmSection) -> bool:
+    """Whether the parameters of a method may depend on what a round costs."""
+    return str(getattr(section.method, "batch_size", "")) == "auto"
+
+
+def gossip_here(
+    config: Config, section: AlgorithmSection, sample: Sample, network: Network
+) -> Gossip:
+    """Return the gossip of an agent of the largest degree, with one neighbour here."""
+    return one_for_all(
+        sample.setup.comm,
+        int(network.degrees.max(initial=0)),
+        (network.lambda_2, network.lambda_min),
+        config.mixing_of(section),
+        sample.engine.exchange(config.network.exchange),
+    )
 
 
 def estimated(config: Config, number: int, sample: Sample) -> list[str]:
     """Names of the parameters that may be others in the run: words in the config."""
-    if sample.why is None:
+    by_cost = sample.measured_cost and _by_cost(config.algorithm[number])
+    if sample.why is None and not by_cost:
         return []
     known = set()
     if not isinstance(config.mixing.rounds, str):
@@ -103,14 +147,7 @@ def forecast(
     method = resolved(config, section, sample, network, rounds)
     cost = step_cost(method, sample.n, T=T)
     degree = int(network.degrees.max(initial=0))
-    spectrum = network.lambda_2, network.lambda_min
-    gossip = one_for_all(
-        sample.setup.comm,
-        degree,
-        spectrum,
-        config.mixing_of(section),
-        sample.engine.exchange(config.network.exchange),
-    )
+    gossip = gossip_here(config, section, sample, network)
     rehearsal = Rehearsal(
         sample.setup, method, FewRounds(gossip), sample.engine,
         n=sample.n, seed=config.run.seed, stream_name=section.stream,

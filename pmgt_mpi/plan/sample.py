@@ -47,12 +47,15 @@ class Sample:
         What runs rounds and minibatches, as in a run.
     why
         Why rows and constants of the others are estimates; None where they are exact.
+    measured_cost
+        Whether what a round costs was measured here, as a run does for itself.
     """
 
     setup: Setup
     base_bytes: int
     engine: Engine
     why: str | None
+    measured_cost: bool = False
 
     @property
     def nbytes(self) -> int:

@@ -36,6 +36,9 @@ steps = {steps}
 [evaluate]
 reference = {reference}
 
+[cost]
+round_in_gradients = 100
+
 [[algorithm]]
 name = "pmgt-katyushax"
 """

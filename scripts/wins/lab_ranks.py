@@ -42,7 +42,7 @@ class Ranks(Lab):
         """Run one trial."""
         from pmgt_mpi.execution.algorithm import run_algorithm
         from pmgt_mpi.execution.engine import PYTHON
-        from pmgt_mpi.execution.parameters import resolve
+        from pmgt_mpi.parameters.resolve import resolve
 
         section = AlgorithmSection(
             name=method,
@@ -56,7 +56,7 @@ class Ranks(Lab):
             stop=StopSection(relative_suboptimality=target),
             algorithm=(section,),
         )
-        config = resolve(config, self.setup, "python")
+        config = resolve(config, self.setup, PYTHON)
         done = run_algorithm(self.setup, config, config.algorithm[0], PYTHON)
         last = done.records[-1]
         return {

@@ -65,6 +65,8 @@ topology = "ring"
 {problem}
 [stop]
 steps = 8
+[cost]
+round_in_gradients = 100
 """
 METHODS = ("pmgt-katyushax", "nids", "destress")
 PCA = 'kind = "shift-invert-pca"'

@@ -159,7 +159,7 @@ def test_the_config_with_numbers_and_that_with_words_give_the_same_bits(
     for name, numbers in (("asked.toml", False), ("config.toml", True)):
         text = (left.path / name).read_text()
         first = tomllib.loads(text)["algorithm"][0]
-        assert numbers != (first["batch_size"] == "sqrt")
+        assert numbers != (first["batch_size"] == "auto")
         assert numbers == isinstance(first["step_size"], float)
         (tmp_path / name).mkdir()
         run_config(tmp_path / name, text).expect(0)

@@ -32,6 +32,9 @@ ratio = 2.0
 [stop]
 steps = 8
 
+[cost]
+round_in_gradients = 100
+
 [[algorithm]]
 name = "pmgt-katyushax"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from pmgt_mpi.algorithms.base import Setting
@@ -39,9 +40,14 @@ def setting(**changes: Any) -> Setting:
         mix_rounds="auto",
         rounds_for=Notebook(),
         contraction=lambda M: 0.0 if M >= ROUNDS else 1.0,
-        round_cost=100.0,
+        round_cost=costing(100.0),
     )
     return base._replace(**changes)
+
+
+def costing(c: float) -> Callable[[], float]:
+    """A `round_cost` that is known."""
+    return lambda: c
 
 
 def asked(of: Setting) -> list[float]:

@@ -10,7 +10,7 @@ import pytest
 from pmgt_mpi.algorithms.pmgt_katyushax import PMGTKatyushaX
 from pmgt_mpi.algorithms.pmgt_svrg import PMGTSVRG
 from pmgt_mpi.gossip.polynomials import chebyshev, rounds_for
-from tests.unit.algorithms.settings import CONSTANTS, asked, setting
+from tests.unit.algorithms.settings import CONSTANTS, asked, costing, setting
 
 NOISY = CONSTANTS._replace(nu=3.0, nu_local=4.0, zeta=1.0)
 EPOCHS = pytest.mark.parametrize("method", [PMGTKatyushaX, PMGTSVRG])
@@ -85,14 +85,16 @@ def predicted(used, s) -> float:
         epochs, mixes = 0.35 + 0.7 / sqrt(rate), 2 * t0 + 3
     else:
         epochs, mixes = 1 / log1p(2 * rate), 2 * t0 + 2
-    return epochs * (n + 2 * b * t0 + s.round_cost * M * mixes)
+    return epochs * (n + 2 * b * t0 + s.round_cost() * M * mixes)
 
 
 @EPOCHS
 @pytest.mark.parametrize("c", [1.0, 100.0, 1e4])
 @pytest.mark.parametrize("nu", [0.1, 3.0, 100.0])
 def test_the_batch_is_the_best_of_all_within_a_tenth(method, c, nu):
-    s = real(constants=NOISY._replace(nu=nu), n=600, least_rows=600, round_cost=c)
+    s = real(
+        constants=NOISY._replace(nu=nu), n=600, least_rows=600, round_cost=costing(c)
+    )
     chosen = method().resolve(s)
     costs = [predicted(method(batch_size=b).resolve(s), s) for b in range(1, 601)]
     assert predicted(chosen, s) == pytest.approx(chosen.predicted_cost(s))
@@ -103,7 +105,7 @@ def test_the_batch_is_the_best_of_all_within_a_tenth(method, c, nu):
 def test_dear_rounds_make_few_mixes(method):
     mixes = []
     for c in (0.0, 1.0, 100.0, 1e4, 1e6):
-        used = method().resolve(real(round_cost=c))
+        used = method().resolve(real(round_cost=costing(c)))
         mixes.append(ceil(3000 / used.batch_size) * used.mix_rounds)
     assert mixes == sorted(mixes, reverse=True)
     assert mixes[-1] < mixes[0]
@@ -111,7 +113,7 @@ def test_dear_rounds_make_few_mixes(method):
 
 @EPOCHS
 def test_the_smallest_shard_bounds_the_batch(method):
-    used = method().resolve(real(least_rows=7, round_cost=1e6))
+    used = method().resolve(real(least_rows=7, round_cost=costing(1e6)))
     assert used.batch_size <= 7
 
 

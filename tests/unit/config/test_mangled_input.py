@@ -19,9 +19,9 @@ from pmgt_mpi.errors import UserError
 from pmgt_mpi.execution.algorithm import run_algorithm
 from pmgt_mpi.execution.engine import PYTHON
 from pmgt_mpi.execution.network import network_of
-from pmgt_mpi.execution.parameters import resolve
 from pmgt_mpi.execution.run import set_up
 from pmgt_mpi.mpi.collective import Collective
+from pmgt_mpi.parameters.resolve import resolve
 from tests.support.mangling import case_of
 
 EXAMPLES = 2000
@@ -50,7 +50,7 @@ def outcome(folder: Path, kind: str) -> str:
             setup = set_up(config, Collective(MPI.COMM_SELF), None, opened)
             first = config.algorithm[0]
             first = replace(first, steps=min(config.steps(first), 2))
-            config = resolve(replace(config, algorithm=(first,)), setup, "python")
+            config = resolve(replace(config, algorithm=(first,)), setup, PYTHON)
             run_algorithm(setup, config, config.algorithm[0], PYTHON)
         return "ran"
     except UserError as error:

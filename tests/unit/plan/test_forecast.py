@@ -11,7 +11,13 @@ from pmgt_mpi.algorithms.traits import step_cost
 from pmgt_mpi.errors import UserError
 from pmgt_mpi.execution.engine import PYTHON
 from pmgt_mpi.execution.network import network_of
-from pmgt_mpi.plan.forecast import Cluster, estimated, forecast, resolved
+from pmgt_mpi.plan.forecast import (
+    Cluster,
+    estimated,
+    forecast,
+    resolved,
+    with_round_cost,
+)
 from pmgt_mpi.plan.sample import take_sample
 from tests.unit.config.configs import config_of
 
@@ -104,3 +110,21 @@ def test_more_ranks_than_rows_are_refused(config):
     assert str(refused.value) == (
         "--ranks 61: [data] has 60 rows, fewer than one an agent"
     )
+
+
+def test_parameters_that_depend_on_what_a_round_costs(config, sample):
+    asked = config_of(
+        algorithm=[{"name": "pmgt-katyushax"}, {"name": "nids"}],
+        data={"source": "gaussian", "labels": "linear"},
+        run={"engine": "python"},
+    )
+    network, alone = network_of(asked, RANKS), network_of(asked, 1)
+    far = Cluster(RANKS, latency=1.0, bandwidth=1e9)
+    measured, marked = with_round_cost(asked, sample, network, far)
+    assert 1e3 < measured.cost.round_in_gradients < 1e9, "so many fit into a second"
+    assert "batch_size" in estimated(asked, 0, marked)
+    assert estimated(asked, 1, marked) == [], "NIDS does not ask"
+    assert with_round_cost(measured, sample, network, far) == (measured, sample)
+    free, exact = with_round_cost(asked, sample, alone, far)
+    assert (free.cost.round_in_gradients, exact) == (1.0, sample)
+    assert with_round_cost(config, sample, network, far) == (config, sample), "nobody"

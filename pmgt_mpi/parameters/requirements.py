@@ -10,7 +10,7 @@ from pmgt_mpi.algorithms.base import Algorithm
 from pmgt_mpi.algorithms.traits import Traits
 from pmgt_mpi.config.sections import NEEDS_REFERENCE, StopSection
 from pmgt_mpi.errors import UserError
-from pmgt_mpi.execution.setup import Setup
+from pmgt_mpi.parameters.facts import RunFacts
 from pmgt_mpi.problems.gradient_table import gradient_table
 from pmgt_mpi.regularizers.none import NoRegularizer
 
@@ -20,19 +20,19 @@ def traits_of(method: Algorithm) -> Traits | None:
     return getattr(method, "traits", None)
 
 
-def refuse_unmet(name: str, method: Algorithm, setup: Setup) -> None:
+def refuse_unmet(name: str, method: Algorithm, facts: RunFacts) -> None:
     """Refuse a method that cannot do what is asked: a prox, more than one agent."""
     traits = traits_of(method)
     if traits is None:
         return
-    agents = len(setup.rows)
+    agents = len(facts.rows)
     if traits.alone and agents > 1:
         raise UserError(
             f"{name} is a method for one machine, and there are {agents} agents; take "
             f"{traits.instead}, which is the same method on a network, or start one "
             "rank"
         )
-    psi = type(setup.regularizer)
+    psi = type(facts.regularizer)
     if not traits.proximal and psi is not NoRegularizer:
         raise UserError(
             f"{name} has no proximal step, which the regularizer {psi.__name__} needs; "
@@ -41,11 +41,11 @@ def refuse_unmet(name: str, method: Algorithm, setup: Setup) -> None:
         )
 
 
-def refuse_idle(stop: StopSection, setup: Setup) -> None:
+def refuse_idle(stop: StopSection, facts: RunFacts) -> None:
     """Refuse a reason to stop that can never come: it needs F*, which nobody knows."""
     for key in NEEDS_REFERENCE:
         target = getattr(stop, key)
-        if target is not None and setup.reference is None:
+        if target is not None and facts.reference is None:
             raise UserError(
                 f"{key} = {target:g} needs the minimiser, and none is found here (the "
                 "problem gives no constants or no hessian, or reference = false); stop "
@@ -53,13 +53,13 @@ def refuse_idle(stop: StopSection, setup: Setup) -> None:
             )
 
 
-def notes(name: str, method: Algorithm, setup: Setup) -> list[str]:
+def notes(name: str, method: Algorithm, facts: RunFacts) -> list[str]:
     """Say which assumptions of its proof do not hold, and what memory it will take."""
     traits = traits_of(method)
     if traits is None:
         return []
     remarks = []
-    c = setup.constants
+    c = facts.constants
     if c is not None and traits.convex == "components" and not c.convex:
         remarks.append(
             f"{name}: its proof assumes convex components, which these are not"
@@ -69,15 +69,15 @@ def notes(name: str, method: Algorithm, setup: Setup) -> list[str]:
             f"{name}: its proof assumes that every agent's f_i is convex, and one has "
             f"curvature {c.mu_local:.2g}"
         )
-    if traits.psd and not setup.network.psd:
+    if traits.psd and not facts.network.psd:
         remarks.append(
             f"{name}: its proof assumes 0 ⪯ W, and lambda_min is "
-            f"{setup.network.lambda_min:.3g}"
+            f"{facts.network.lambda_min:.3g}"
         )
     if traits.remembers:
-        numbers = gradient_table(setup.problem).numbers
-        rows = max(setup.rows)
-        size = rows * numbers * setup.x0.dtype.itemsize
+        numbers = gradient_table(facts.problem).numbers
+        rows = max(facts.rows)
+        size = rows * numbers * facts.x0.dtype.itemsize
         what = "one number" if numbers == 1 else f"{numbers:,} numbers"
         memory = f"{size / 1e6:,.1f} MB" if size >= 1e5 else f"{size:,} bytes"
         remarks.append(

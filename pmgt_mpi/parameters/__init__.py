@@ -1,0 +1,1 @@
+"""Which numbers a method gets: every word of its section made one."""

@@ -1,0 +1,115 @@
+"""The resolved config: every word of an algorithm's section made a number."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict, replace
+from typing import Any, Literal, NamedTuple
+
+from pmgt_mpi.algorithms.base import Setting
+from pmgt_mpi.config.schema import Config
+from pmgt_mpi.config.sections import AlgorithmSection
+from pmgt_mpi.errors import UserError
+from pmgt_mpi.gossip.polynomials import contraction, rounds_for
+from pmgt_mpi.mpi.leader import led_by_first
+from pmgt_mpi.parameters.cadence import cadence
+from pmgt_mpi.parameters.cost import RoundCost, measured_in_run, unmeasured
+from pmgt_mpi.parameters.facts import Engine, RunFacts
+from pmgt_mpi.parameters.requirements import refuse_idle, refuse_unmet
+
+
+def resolve(config: Config, facts: RunFacts, engine: Engine) -> Config:
+    """Make every word a number; collective, and agent 0 decides.
+
+    A method that cannot do what is asked is refused here, before anything runs. What a
+    round costs is measured if the parameters of a method depend on it.
+    """
+    collective = facts.collective
+    with collective.agreed():
+        refuse_idle(config.stop, facts)
+    found = led_by_first(
+        collective,
+        lambda: measured_in_run(config, facts, engine),
+        lambda measure: _all_numbers(config, facts, measure),
+    )
+    with collective.agreed():
+        if isinstance(found, UserError):
+            raise found
+    return replace(
+        config,
+        run=replace(config.run, engine=engine.name),
+        cost=replace(config.cost, round_in_gradients=found.cost),
+        algorithm=tuple(
+            replace(one, method=replace(one.method, **values), evaluate_every=every)
+            for one, (values, every) in zip(
+                config.algorithm, found.algorithms, strict=True
+            )
+        ),
+    )
+
+
+class Numbers(NamedTuple):
+    """What words became.
+
+    Attributes
+    ----------
+    algorithms
+        Of each the parameters, and the steps between evaluations.
+    cost
+        c, what a round costs in component gradients; ``auto`` if nobody asked for it.
+    """
+
+    algorithms: list[tuple[dict[str, Any], int | Literal["auto"] | None]]
+    cost: float | Literal["auto"]
+
+
+def _all_numbers(
+    config: Config, facts: RunFacts, measure: Callable[[], float]
+) -> Numbers | UserError:
+    """Return the numbers, or why there are none."""
+    cost = RoundCost(config.cost.round_in_gradients, measure)
+    numbers = []
+    try:
+        for section in config.algorithm:
+            method = resolved_method(config, section, facts, cost)
+            every = section.evaluate_every
+            if config.every(section) == "auto":
+                every = cadence(facts, config.stop, method)
+            numbers.append((asdict(method), every))
+    except UserError as error:
+        return error
+    return Numbers(numbers, cost.value)
+
+
+def resolved_method(
+    config: Config,
+    section: AlgorithmSection,
+    facts: RunFacts,
+    cost: Callable[[], float],
+) -> Any:
+    """Return the method of a section with numbers for all its parameters."""
+    refuse_unmet(section.name, section.method, facts)
+    setting = setting_of(facts, config, section)._replace(round_cost=cost)
+    return section.method.resolve(setting)
+
+
+def setting_of(facts: RunFacts, config: Config, section: AlgorithmSection) -> Setting:
+    """Return what the parameters of an algorithm may depend on."""
+    cost = RoundCost(config.cost.round_in_gradients, unmeasured)
+    network, mixing = facts.network, config.mixing_of(section)
+    spectrum = network.lambda_2, network.lambda_min
+    return Setting(
+        agents=facts.collective.agents,
+        n=facts.n,
+        least_rows=min(facts.rows),
+        constants=facts.constants,
+        sigma_psi=facts.regularizer.sigma,
+        lambda_2=network.lambda_2,
+        lambda_min=network.lambda_min,
+        psd=network.psd,
+        steps=config.steps(section),
+        mix_rounds=config.mixing.rounds,
+        rounds_for=lambda rho: rounds_for(mixing, rho, *spectrum),
+        contraction=lambda M: contraction(mixing, M, *spectrum),
+        round_cost=cost,
+    )
