@@ -157,6 +157,7 @@ def write_meta(
         "config": str(output.config_path.resolve()),
         "resumed": past.history,
         "setup_seconds": time.monotonic() - output.started,
+        "constants_seconds": setup.constants_seconds,
         "network": setup.network._asdict(),
         "neighbours": neighbours,
         "constants": setup.constants and setup.constants._asdict(),

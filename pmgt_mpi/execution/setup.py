@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from time import perf_counter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -63,6 +64,8 @@ class Setup(NamedTuple):
         The factor of that term, where there is one.
     digest, nbytes
         Fingerprint and size of this agent's rows, if they are those of [data].
+    constants_seconds
+        What measuring the constants took.
     """
 
     comm: Any
@@ -79,6 +82,7 @@ class Setup(NamedTuple):
     epsilon_f: float | None
     digest: str = ""
     nbytes: int = 0
+    constants_seconds: float = 0.0
 
     @property
     def n(self) -> int:
@@ -208,7 +212,9 @@ def measure(
     collective = place.collective
     rows = collective.gather(int(problem.rows))
     weight = shard_weight(rows, collective.agent)
+    start = perf_counter()
     constants = _constants(problem, collective)
+    constants_seconds = perf_counter() - start
     reference = None
     if config.evaluate.reference:
         f = (problem, regularizer, collective)
@@ -242,6 +248,7 @@ def measure(
         epsilon_f=epsilon_f,
         digest=loaded.digest,
         nbytes=loaded.nbytes,
+        constants_seconds=constants_seconds,
     )
 
 

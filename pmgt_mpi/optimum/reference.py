@@ -11,10 +11,12 @@ from numpy.typing import NDArray
 from pmgt_mpi.mpi.collective import Collective
 from pmgt_mpi.mpi.leader import led_by_first
 from pmgt_mpi.problems.base import Constants, Problem
-from pmgt_mpi.problems.spectrum import DENSE_LIMIT
 from pmgt_mpi.regularizers.base import Regularizer
 
 Array = NDArray[Any]
+
+DENSE_LIMIT = 2048
+"""Largest d for which there are Hessians, d × d."""
 
 SOLVER_VERSION = 1
 """Part of the key of cached minimisers: raise it when the solver changes."""

@@ -12,24 +12,26 @@ an agent by itself miss of H.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from math import sqrt
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pmgt_mpi.mpi.collective import Collective
 from pmgt_mpi.mpi.leader import led_by_first
-from pmgt_mpi.problems.rows import Rows
-from pmgt_mpi.problems.spectrum import second_moment
+from pmgt_mpi.problems.lanczos import largest, largest_relative
+from pmgt_mpi.problems.spectrum import SecondMoment
 
 Array = NDArray[Any]
 
-DENSE_LIMIT = 200
-"""Largest d for which d × d matrices are made; above it there are products alone."""
+TOLERANCE = 0.1
+"""Of residuals, for eigenvalues from products: some hundredths of themselves, and the
+parameters made of them are flat in them."""
 
-TOLERANCE = 1e-2
-"""Of eigenvalues from products: the parameters made of them are flat in them."""
+GAMMA_TOLERANCE = 1e-2
+"""Of γ from products: what a step must add to it for another to be taken."""
 
 
 class Dissimilarity(NamedTuple):
@@ -48,8 +50,8 @@ class RowHessians:
 
     Parameters
     ----------
-    rows, columns
-        a_j, and d.
+    G
+        The mean of a_j a_jᵀ.
     c, curvature
         c, and the φ'' of largest |φ''|.
     weight
@@ -57,33 +59,35 @@ class RowHessians:
     """
 
     def __init__(
-        self, rows: Rows, columns: int, c: float, curvature: float, weight: float
+        self, G: SecondMoment, c: float, curvature: float, weight: float
     ) -> None:
-        self.columns = columns
-        self._rows, self._c, self._curvature = rows, c, curvature
+        self.columns = G.columns
+        self._G, self._c, self._curvature = G, c, curvature
         self._weight = weight
-        self._norms = rows.squared_norms()
+        self._norms = G.rows.squared_norms()
 
-    def matrices(self) -> tuple[Array, Array]:
-        """V_i and H_i."""
-        G = self._rows.gram()
-        V = (self._weight * self._curvature) ** 2 * (
-            self._rows.gram(self._norms) - G @ G
-        )
+    def matrices(self) -> tuple[Array, Array] | None:
+        """V_i and H_i, where d is not too large for that."""
+        G = self._G.matrix
+        if G is None:
+            return None
+        V = self._G.rows.gram(self._norms) - G @ G
+        V *= (self._weight * self._curvature) ** 2
         H = self._weight * self._curvature * G
         H.flat[:: len(H) + 1] += self._weight * self._c
         return V, H
 
     def variance(self, x: Array) -> Array:
         """V_i x."""
-        z = self._rows.dot(x)
-        second = self._rows.tdot(self._norms * z / z.size)
-        twice = second_moment(self._rows, second_moment(self._rows, x))
-        return (self._weight * self._curvature) ** 2 * (second - twice)
+        z = self._G.rows.dot(x)
+        z *= 1 / z.size
+        first = self._G.rows.tdot(z)
+        second = self._G.rows.tdot(self._norms * z)
+        return (self._weight * self._curvature) ** 2 * (second - self._G(first))
 
     def mean(self, x: Array) -> Array:
         """H_i x."""
-        moved = self._curvature * second_moment(self._rows, x)
+        moved = self._curvature * self._G(x)
         return self._weight * (moved + self._c * x)
 
 
@@ -97,8 +101,30 @@ def dissimilarity(
     convex
         Whether all components are convex: γ is of use there only.
     """
-    if hessians.columns <= DENSE_LIMIT:
-        return _of_matrices(hessians, collective, convex=convex)
+    matrices = hessians.matrices()
+    if matrices is not None:
+        return _of_matrices(*matrices, collective, convex=convex)
+    return of_products(hessians, collective, convex=convex)
+
+
+class Hessians(Protocol):
+    """Products with the Hessians of an agent's components."""
+
+    columns: int
+
+    def variance(self, x: Array) -> Array:
+        """V_i x."""
+        ...
+
+    def mean(self, x: Array) -> Array:
+        """H_i x."""
+        ...
+
+
+def of_products(
+    hessians: Hessians, collective: Collective, *, convex: bool
+) -> Dissimilarity:
+    """Measure the same, from products alone; collective."""
     m, d = collective.agents, hessians.columns
 
     def variance(x: Array) -> Array:
@@ -110,18 +136,33 @@ def dissimilarity(
         difference: Array = both[1] - collective.sum(hessians.mean(both[0])) / m
         return difference
 
-    nu, zeta = (
-        led_by_first(collective, product, lambda ask: _largest(ask, d))
-        for product in (variance, between_agents)
+    def largest_of(product: Callable[[Array], Array]) -> float:
+        return led_by_first(collective, product, lambda ask: largest(ask, d, TOLERANCE))
+
+    def either(what: str, x: Array) -> Array:
+        return variance(x) if what == "V" else collective.sum(hessians.mean(x)) / m
+
+    gamma = None
+    if convex:
+        gamma = led_by_first(
+            collective,
+            either,
+            lambda ask: largest_relative(
+                partial(ask, "V"), partial(ask, "H"), d, GAMMA_TOLERANCE
+            ),
+        )
+    own = np.array(_root(largest(hessians.variance, d, TOLERANCE)))
+    return Dissimilarity(
+        _root(largest_of(variance)),
+        float(collective.max(own)),
+        gamma,
+        _root(largest_of(between_agents)),
     )
-    own = _largest(hessians.variance, d)
-    return Dissimilarity(nu, float(collective.max(np.array(own))), None, zeta)
 
 
 def _of_matrices(
-    hessians: RowHessians, collective: Collective, *, convex: bool
+    V: Array, H: Array, collective: Collective, *, convex: bool
 ) -> Dissimilarity:
-    V, H = hessians.matrices()
     own = np.array(_root(np.linalg.eigvalsh(V)[-1]))
     V, H, H2 = collective.sum(np.stack([V, H, H @ H])) / collective.agents
     found: Any = None
@@ -144,22 +185,6 @@ def _relative(V: Array, H: Array) -> float | None:
     except np.linalg.LinAlgError:
         return None
     return max(float(np.linalg.eigvalsh(half @ V @ half.T)[-1]), 0.0)
-
-
-def _largest(product: Callable[[Array], Array], d: int) -> float:
-    """√λ_max of an operator, from products with it."""
-    from scipy.sparse.linalg import LinearOperator, eigsh
-
-    start = np.random.default_rng(0).standard_normal(d)
-    if not product(start).any():
-        return 0.0
-    operator = LinearOperator(
-        (d, d), matvec=lambda x: product(x.ravel()), dtype=np.float64
-    )
-    top = eigsh(
-        operator, k=1, which="LA", v0=start, tol=TOLERANCE, return_eigenvectors=False
-    )
-    return _root(top[0])
 
 
 def _root(eigenvalue: float) -> float:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from copy import copy
+from functools import cached_property
+from math import inf
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -15,7 +17,12 @@ from pmgt_mpi.mpi.collective import Collective
 from pmgt_mpi.problems.base import Constants
 from pmgt_mpi.problems.dissimilarity import RowHessians, dissimilarity
 from pmgt_mpi.problems.rows import Rows, rows_of
-from pmgt_mpi.problems.spectrum import Spectrum, local_spectrum, mean_spectrum
+from pmgt_mpi.problems.spectrum import (
+    SecondMoment,
+    Spectrum,
+    local_spectrum,
+    mean_spectrum,
+)
 
 Array = NDArray[Any]
 
@@ -147,8 +154,19 @@ class LinearModel(ABC):
         """Spectrum of the mean of a aᵀ over all agents' rows; found once."""
         if self._spectrum is None:
             share = self.weight / collective.agents
-            self._spectrum = mean_spectrum(self.A, self.shape[0], share, collective)
+            self._spectrum = mean_spectrum(self.G, share, collective, self.floor)
         return self._spectrum
+
+    @cached_property
+    def G(self) -> SecondMoment:
+        """The mean of a aᵀ over the agent's rows."""
+        return SecondMoment(self.A, self.shape[0])
+
+    @property
+    def floor(self) -> float | None:
+        """What λ_d is added to, in c I + φ'' G: it has no part where φ'' may be 0."""
+        low = self.curvatures[0]
+        return self.c / low if low > 0 else inf
 
     def constants(self, collective: Collective) -> Constants:
         """Constants from the bounds of φ'' and the spectrum of the rows.
@@ -158,7 +176,7 @@ class LinearModel(ABC):
         weight m n_i / N is part of f_ij and of f_i.
         """
         bottom, top = self._range(self.spectrum(collective))
-        local = self._range(local_spectrum(self.A, self.shape[0]))
+        local = self._range(local_spectrum(self.G))
         low, high = self.curvatures
         norm = float(self.A.squared_norms().max())
         ends = [
@@ -170,7 +188,7 @@ class LinearModel(ABC):
         largest = collective.max(self.weight * np.array(ends))
         l1, l2, L_local, sag = map(float, largest)
         steepest = max(self.curvatures, key=abs)
-        hessians = RowHessians(self.A, self.shape[0], self.c, steepest, self.weight)
+        hessians = RowHessians(self.G, self.c, steepest, self.weight)
         differ = dissimilarity(hessians, collective, convex=l2 <= 0)
         return Constants(
             L=max(abs(bottom), abs(top)),

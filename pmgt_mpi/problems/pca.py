@@ -74,3 +74,8 @@ class ShiftInvertPCA(QuadraticModel):
                 f"{top.largest:.3g}; expected less than {gap / rounding:.2g}"
             )
         self.c = top.largest + gap / ratio
+
+    @property
+    def floor(self) -> None:
+        """None: c is made of λ_1 and λ_2, and λ_d is taken from it."""
+        return

@@ -9,9 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pmgt_mpi.problems.linear import LinearModel
-from pmgt_mpi.problems.spectrum import DENSE_LIMIT, second_moment
+from pmgt_mpi.problems.spectrum import second_moment
 
 Array = NDArray[Any]
+
+DENSE_LIMIT = 2048
+"""Largest d for which Q is made."""
 
 
 class QuadraticModel(LinearModel):
@@ -112,6 +115,7 @@ class QuadraticModel(LinearModel):
         return out
 
     def _second_derivative(self) -> Array:
-        Q = self.kappa * self.A.gram()
+        G = self.G.matrix
+        Q = self.kappa * (self.A.gram() if G is None else G)
         Q.flat[:: len(Q) + 1] += self.c
         return Q

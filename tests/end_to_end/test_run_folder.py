@@ -122,6 +122,7 @@ def test_summary_and_meta(finished):
         assert summary["lambda_2"] == pytest.approx(0.5)
         assert all(not isinstance(v, str) for v in summary["parameters"].values())
     meta = left.meta
+    assert 0 < meta["constants_seconds"] < meta["setup_seconds"]
     assert meta["schema"] == 2
     assert meta["seed"] == 3
     assert len(meta["hosts"]) == 4
