@@ -19,8 +19,8 @@ MOST_PRODUCTS = 120
 MOST_NUMBERS = 1 << 25
 """That the basis may hold."""
 
-CHECKED_EVERY = 2
-"""Products between two looks at what is found."""
+LEAST_PRODUCTS = 8
+"""Before the first look at what is found."""
 
 
 class Ends(NamedTuple):
@@ -40,7 +40,13 @@ class Ends(NamedTuple):
     high_error: float
 
 
-def lanczos(apply: Product, d: int, enough: Callable[[Ends], bool]) -> Ends:
+def lanczos(
+    apply: Product,
+    d: int,
+    enough: Callable[[Ends], bool],
+    most: int = MOST_PRODUCTS,
+    least: int = LEAST_PRODUCTS,
+) -> Ends:
     """Ends of the spectrum by Lanczos' method, the basis kept orthogonal.
 
     Parameters
@@ -48,10 +54,14 @@ def lanczos(apply: Product, d: int, enough: Callable[[Ends], bool]) -> Ends:
     apply, d
         The operator, d × d.
     enough
-        Whether the ends are good enough; else there are 120 products, or as many as the
-        basis has room for.
+        Whether the ends are good enough.
+    most
+        Products, if they are not; fewer where the basis has no room.
+    least
+        Products before the first look: before, an inner eigenvalue may look like an end
+        of the spectrum, as the vector that is begun with has little of the end.
     """
-    most = min(d, MOST_PRODUCTS, max(CHECKED_EVERY, MOST_NUMBERS // d))
+    most = min(d, most, max(LEAST_PRODUCTS, MOST_NUMBERS // d))
     basis = np.empty((most, d))
     diagonal, beside = np.zeros(most), np.zeros(most)
     q = start(d)
@@ -66,7 +76,7 @@ def lanczos(apply: Product, d: int, enough: Callable[[Ends], bool]) -> Ends:
         beside[k] = np.linalg.norm(r)
         scale = np.abs(diagonal[: k + 1]).max() + beside[: k + 1].max()
         ended = k == most - 1 or beside[k] <= d * np.finfo(float).eps * scale
-        if ended or k % CHECKED_EVERY == CHECKED_EVERY - 1:
+        if ended or k + 1 >= least:
             ends = _ends(diagonal[: k + 1], beside[:k], float(beside[k]))
             if ended or enough(ends):
                 break

@@ -26,6 +26,9 @@ HIGH_TOLERANCE = 1e-2
 LOW_TOLERANCE = 2e-2
 """Of λ_d from products, told from below: relative to it and to what it is added to."""
 
+LOW_PRODUCTS = 20
+"""For λ_d, at least."""
+
 GAP_TOLERANCE = 1e-3
 """Likewise, where it is taken from λ_1: relative to λ_1 − λ_d."""
 
@@ -133,7 +136,7 @@ def spectrum_of_operator(
             return ends.low_error <= GAP_TOLERANCE * (top - ends.low)
         return ends.low_error <= LOW_TOLERANCE * (floor + ends.low)
 
-    ends = lanczos(apply, d, enough)
+    ends = lanczos(apply, d, enough, least=LOW_PRODUCTS)
     return Spectrum(top, second, max(ends.low - ends.low_error, 0.0))
 
 
