@@ -37,6 +37,9 @@ class Constants(NamedTuple):
         λ_max(H^(−½) V H^(−½)), H the Hessian of f; None where it is not known.
     zeta
         How much agents differ: ζ² = λ_max of the mean of (H_i − H)²; or None.
+    estimated
+        Whether these are estimates, which may be too small (σ: too large), and of which
+        no theorem is to speak.
     """
 
     L: float
@@ -50,14 +53,21 @@ class Constants(NamedTuple):
     nu_local: float | None = None
     gamma: float | None = None
     zeta: float | None = None
+    estimated: bool = False
+
+    @property
+    def usable(self) -> bool:
+        """Whether anything can be computed with them."""
+        sizes = [self.L, self.l1, self.l2, self.sigma, self.L_local, abs(self.mu_local)]
+        differ = self.nu, self.nu_local, self.gamma, self.zeta
+        sizes += [size for size in differ if size is not None]
+        lowest = SMALLEST if self.L > 0 else 0.0  # a flat f has L = 0
+        within = all(0 <= size <= LARGEST for size in sizes)
+        return within and lowest <= min(self.L, self.L_local)
 
     def checked(self) -> Self:
         """Return them, or refuse numbers with which nothing can be computed."""
-        sizes = self.L, self.l1, self.l2, self.sigma, self.L_local, abs(self.mu_local)
-        lowest = SMALLEST if self.L > 0 else 0.0  # a flat f has L = 0
-        if not all(0 <= size <= LARGEST for size in sizes) or not (
-            lowest <= min(self.L, self.L_local)
-        ):
+        if not self.usable:
             raise UserError(
                 f"the problem's constants are L = {self.L:.3g}, l1 = {self.l1:.3g}, "
                 f"l2 = {self.l2:.3g}, sigma = {self.sigma:.3g} and L_local = "

@@ -60,7 +60,8 @@ class Setting(NamedTuple):
 
     def needed_constants(self, method: str, parameter: str, value: object) -> Constants:
         """Return the constants, or say which parameter needs them and what to do."""
-        if self.constants is None:
+        estimates = self.constants is not None and self.constants.estimated
+        if self.constants is None or (estimates and value == "theory"):
             raise UserError(
                 f"{method}: {parameter} = '{value}' needs the constants L, l1, l2 and "
                 f"sigma, which the problem does not give; set {parameter} to a number, "

@@ -21,6 +21,7 @@ from pmgt_mpi.mpi.collective import Collective
 from pmgt_mpi.optimum.accuracy import accuracy_of
 from pmgt_mpi.optimum.cache import cached_minimise
 from pmgt_mpi.optimum.reference import Reference, minimise
+from pmgt_mpi.parameters.estimates import asks_for_constants, estimated_constants
 from pmgt_mpi.problems.base import Constants, Problem
 from pmgt_mpi.regularizers.base import Regularizer
 from pmgt_mpi.streams import seed_sequence
@@ -236,6 +237,14 @@ def measure(
         constants = _constants(problem, collective)
     if hasattr(problem, "prepare"):
         problem.prepare()
+    if constants is None and asks_for_constants(config):
+        start = perf_counter()
+        constants = estimated_constants(
+            problem, regularizer, collective, weight, x0, config.run.seed
+        )
+        with collective.agreed():
+            constants.checked()
+        constants_seconds = perf_counter() - start
     return Setup(
         *place,
         problem=problem,

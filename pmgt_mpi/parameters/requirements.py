@@ -60,7 +60,14 @@ def notes(name: str, method: Algorithm, facts: RunFacts) -> list[str]:
         return []
     remarks = []
     c = facts.constants
-    if c is not None and traits.convex == "components" and not c.convex:
+    if c is not None and c.estimated:
+        remarks.append(
+            f"{name}: the problem gives no constants; these are estimates, of which "
+            f"parameters that are 'auto' are made: L = {c.L:.3g}, sigma = "
+            f"{c.sigma:.3g}, l1 = {c.l1:.3g}, nu = {c.nu:.3g}, zeta = {c.zeta:.3g}"
+        )
+    known = c is not None and not c.estimated
+    if c is not None and known and traits.convex == "components" and not c.convex:
         remarks.append(
             f"{name}: its proof assumes convex components, which these are not"
         )

@@ -26,7 +26,7 @@ class Problem(Protocol):
     ``minibatch_difference(w, w0, rows)``
         minibatch_grad(w, rows) − minibatch_grad(w0, rows), where that is cheaper.
     ``constants(collective) -> Constants``
-        Without it, parameters must be given as numbers.
+        Without it they are estimated where a parameter is ``auto``.
     ``prepare()``
         Make what gradients need and is made once, before an algorithm's clock runs.
     ``hessian(x)``

@@ -187,10 +187,7 @@ class LinearModel(ABC):
         ]
         largest = collective.max(self.weight * np.array(ends))
         l1, l2, L_local, sag = map(float, largest)
-        steepest = max(self.curvatures, key=abs)
-        hessians = RowHessians(self.G, self.c, steepest, self.weight)
-        differ = dissimilarity(hessians, collective, convex=l2 <= 0)
-        return Constants(
+        constants = Constants(
             L=max(abs(bottom), abs(top)),
             l1=l1,
             l2=max(l1, l2),
@@ -198,8 +195,13 @@ class LinearModel(ABC):
             L_local=L_local,
             mu_local=-sag,
             convex=l2 <= 0,
-            **differ._asdict(),
         )
+        if not constants.usable:  # they will be refused; their squares may overflow
+            return constants
+        steepest = max(self.curvatures, key=abs)
+        hessians = RowHessians(self.G, self.c, steepest, self.weight)
+        differ = dissimilarity(hessians, collective, convex=constants.convex)
+        return constants._replace(**differ._asdict())
 
     def _range(self, spectrum: Spectrum) -> tuple[float, float]:
         """Bounds of the curvature of c I + φ'' G."""

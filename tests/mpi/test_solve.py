@@ -218,13 +218,14 @@ def test_blas_has_one_thread_meanwhile(comm, together, monkeypatch):
         assert after == {2}, "what the program had is given back"
 
 
-def test_a_problem_without_constants_asks_for_numbers(comm, together):
+def test_a_problem_without_constants_gives_the_theory_nothing(comm, together):
     A, y = own_rows(comm)
+    theory = {"name": "pmgt-katyushax", "step_size": "theory"}
     with together, pytest.raises(AgreedError) as error:
-        pmgt_mpi.solve(Huber(A, y), comm=comm)
+        pmgt_mpi.solve(Huber(A, y), algorithm=theory, comm=comm)
     with together:
         assert str(error.value) == (
-            "pmgt-katyushax: step_size = 'auto' needs the constants L, l1, l2 and "
+            "pmgt-katyushax: step_size = 'theory' needs the constants L, l1, l2 and "
             "sigma, which the problem does not give; set step_size to a number, or "
             "add constants() to the problem"
         )
