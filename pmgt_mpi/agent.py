@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any, Protocol
 
+import numpy as np
 from numpy.typing import NDArray
 
 from pmgt_mpi.problems.base import Problem
+from pmgt_mpi.problems.components import Components
 from pmgt_mpi.problems.gradient_table import gradient_table
 from pmgt_mpi.regularizers.base import Regularizer
 from pmgt_mpi.streams import IndexStream, stream
@@ -35,6 +38,10 @@ class Network(Protocol):
 
     def mix_together(self, rounds: int, *arrays: Array) -> tuple[Array, ...]:
         """Rounds of the mixing polynomial, for arrays that share messages."""
+        ...
+
+    def disagreement(self, x: Array) -> Array:
+        """x − W x without drift, in one plain round."""
         ...
 
     def start_mix(self, x: Array, rounds: int) -> Started:
@@ -105,8 +112,7 @@ class Agent:
 
     def grad(self, x: Array) -> Array:
         """∇f_i(x), the full local gradient."""
-        self.gradients += self._problem.rows
-        self.gradients_paper += self._problem.rows
+        self._count(self._problem.rows)
         return self._weighted(self._problem.grad(x))
 
     def minibatch(self, b: int) -> Array:
@@ -130,8 +136,7 @@ class Agent:
         The problem decides what a table holds (`gradient_table`); an algorithm keeps
         it, and the mean, in its state.
         """
-        self.gradients += self._problem.rows
-        self.gradients_paper += self._problem.rows
+        self._count(self._problem.rows)
         gradient, table, mean = self._table.fill(x)
         return self._weighted(gradient), table, mean
 
@@ -143,14 +148,44 @@ class Agent:
         Then φ_j = ∇f_ij(x) for j in rows, in place: a row drawn twice is used twice
         and stored once.
         """
-        self.gradients += len(rows)
-        self.gradients_paper += len(rows)
+        self._count(len(rows))
         estimate, mean = self._table.update(x, rows, table, mean)
         return self._weighted(estimate), mean
 
     def prox(self, z: Array, eta: float) -> Array:
         """argmin_x psi(x) + ‖x − z‖² / (2 eta)."""
         return self._regularizer.prox(z, eta)
+
+    # Single rows of a linear model with a convex loss: f_i is Σ_j h_j(⟨a_j, x⟩) and
+    # (μ/2)‖x‖² + ⟨b, x⟩, as `pmgt_mpi.problems.components` has it.
+
+    @cached_property
+    def components(self) -> Components:
+        """a_j, μ, and how smooth the h_j are."""
+        return Components(self._problem, self._weight)
+
+    def slopes(self, z: Array, rows: Array | None = None) -> Array:
+        """h_j'(z_j) for each j in rows, or for all: as many component gradients."""
+        self._count(len(z))
+        return self.components.slopes(z, rows)
+
+    def proximal_slope(self, r: Array, k: float, row: Array) -> Array:
+        """h_j'(ζ) where ζ + k h_j'(ζ) = r, of one row: one component gradient."""
+        self._count(len(row))
+        return self.components.proximal_slope(r, k, row)
+
+    def choose(self, cumulative: Array) -> Array:
+        """One row, j with probability p_j, from the agent's own stream.
+
+        `cumulative` are Σ_{l ≤ j} p_l, or a multiple of them.
+        """
+        drawn = self._own_chance.random() * cumulative[-1]
+        at = min(int(cumulative.searchsorted(drawn, "right")), len(cumulative) - 1)
+        return np.array([at])
+
+    def _count(self, gradients: int) -> None:
+        self.gradients += gradients
+        self.gradients_paper += gradients
 
     def _weighted(self, gradient: Array) -> Array:
         return gradient if self._weight == 1.0 else self._weight * gradient
@@ -164,6 +199,13 @@ class Agent:
     def gossip(self, x: Array) -> Array:
         """W x: one plain round."""
         return self._gossip.gossip(x)[0]
+
+    def disagreement(self, x: Array) -> Array:
+        """x − W x: one plain round, summed up edge by edge.
+
+        For methods that add it up: no rounding is left in it where all agents agree.
+        """
+        return self._gossip.disagreement(x)
 
     def gossip_together(self, *arrays: Array) -> tuple[Array, ...]:
         """W x for each array, in one plain round: they share a message."""

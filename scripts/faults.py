@@ -172,8 +172,17 @@ METHODS = {
         ("the quadratic part counts twice",
          "agent.grad(x_g) - mu * x_g", "agent.grad(x_g)"),
     ],
+    "dsba": [
+        ("takes the gradient at the point before",
+         "f.dot(psi, j), push", "f.dot(k.x, j), push"),
+        ("the row counts once in its sum",
+         "f.combine(n * old, j)", "f.combine(old, j)"),
+    ],
 }
 """What goes wrong in a method, the text, and what takes its place."""
+
+LINEAR = ("dsba",)
+"""Those of them that need components which are convex."""
 
 CENTRAL = [
     ("draws one row at a time", "**asdict(self), mix_rounds=0",
@@ -260,8 +269,9 @@ def of_method(
 ) -> list[Fault]:
     """Return the faults of one method, which its own tests should notice."""
     file = f"pmgt_mpi/algorithms/{method.replace('-', '_')}.py"
+    kind = "ridge" if method in LINEAR else "pca"
     return [
-        Fault(f"{method}: {what}", file, EXACT, f"[{method}-pca", old, new, ranks)
+        Fault(f"{method}: {what}", file, EXACT, f"[{method}-{kind}", old, new, ranks)
         for what, old, new in changes
     ]
 

@@ -23,6 +23,7 @@ ALGORITHMS = Registry(
         "dgt": "pmgt_mpi.algorithms.dgt:DGT",
         # … with minibatches, for convex f_ij and for nonconvex F, …
         "dsa": "pmgt_mpi.algorithms.dsa:DSA",
+        "dsba": "pmgt_mpi.algorithms.dsba:DSBA",
         "d-get": "pmgt_mpi.algorithms.d_get:DGET",
         "gt-sarah": "pmgt_mpi.algorithms.gt_sarah:GTSARAH",
         "destress": "pmgt_mpi.algorithms.destress:DESTRESS",

@@ -57,6 +57,9 @@ class Traits(NamedTuple):
         A method to take where a need is not met.
     remembers
         Whether it keeps a table of the rows' gradients.
+    linear
+        Whether it steps along single rows, and needs a linear model with a convex loss
+        (`Agent.components`). Where there is none it is refused.
     convex
         What its proof assumes to be convex: every f_ij (``"components"``), every f_i
         (``"agents"``) or nothing but the whole (``"mean"``). Where that does not hold
@@ -72,6 +75,7 @@ class Traits(NamedTuple):
     alone: bool = False
     instead: str = ""
     remembers: bool = False
+    linear: bool = False
     convex: Literal["components", "agents", "mean"] = "mean"
     psd: bool = False
 

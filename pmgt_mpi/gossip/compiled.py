@@ -62,6 +62,7 @@ class CompiledExchange(Exchange):
         self._library = library
         own = aligned_rows(3, size, dtype)
         theirs = aligned_rows(degree, size, dtype)
+        self.received = theirs
         self._dtype = own.dtype
         self._rounds = np.zeros(1, np.int64)  # C counts them
         self._requests: list[Any] = []

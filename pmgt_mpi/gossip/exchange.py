@@ -102,9 +102,12 @@ class Exchange(ABC):
         every neighbour. What `rounds_of` returns counts them, and nobody else does.
     nbytes
         Bytes of one message.
+    received
+        After a mix of one round, what each neighbour sent: a row for each.
     """
 
     rounds: int = 0
+    received: Array
 
     def __init__(
         self, comm: Any, neighbourhood: Neighbourhood, size: int, dtype: DTypeLike
@@ -173,6 +176,7 @@ class TapeExchange(Exchange):
         self._blocks = [
             tape[s * stride : (s + 1) * stride + 1] for s in range(self._slots)
         ]
+        self.received = self._blocks[0][1:-1]
         self._trades = [
             self._trade(block[-1], list(block[1:-1])) for block in self._blocks
         ]

@@ -180,6 +180,20 @@ class Gossip:
         parts = np.split(self.mix(packed, rounds), ends)
         return tuple(map(np.reshape, parts, [array.shape for array in arrays]))
 
+    def disagreement(self, x: Array) -> Array:
+        """Σ_l w_il (x − x_l) over the neighbours l, which is x − W x; one plain round.
+
+        Its rounding is that of the differences, and so none where all agents agree:
+        what a method adds up of it does not drift.
+        """
+        self.mix(x, PLAIN)
+        if self.alone:
+            return np.zeros_like(x)
+        theirs = self._exchange(x.size, x.dtype).received
+        weights = self.neighbourhood.weights.astype(x.dtype)
+        apart: Array = weights @ (x.reshape(-1) - theirs)
+        return apart.reshape(x.shape)
+
     def _prepare(self, x: Array, rounds: int) -> Started:
         """Make the functions of so many rounds for arrays such as x, once."""
         if self.alone or rounds == 0:

@@ -11,6 +11,7 @@ from pmgt_mpi.algorithms.traits import Traits
 from pmgt_mpi.config.sections import NEEDS_REFERENCE, StopSection
 from pmgt_mpi.errors import UserError
 from pmgt_mpi.parameters.facts import RunFacts
+from pmgt_mpi.problems.components import has_convex_components
 from pmgt_mpi.problems.gradient_table import gradient_table
 from pmgt_mpi.regularizers.none import NoRegularizer
 
@@ -38,6 +39,14 @@ def refuse_unmet(name: str, method: Algorithm, facts: RunFacts) -> None:
             f"{name} has no proximal step, which the regularizer {psi.__name__} needs; "
             f"take {traits.instead}, or the regularizer 'none' (a smooth l2 term is an "
             "option of the problem)"
+        )
+
+    kind = type(facts.problem).__name__
+    if traits.linear and not has_convex_components(facts.problem):
+        raise UserError(
+            f"{name} steps along single rows and needs a linear model with a convex "
+            f"loss, as ridge and logistic have, and {kind} has none; take "
+            f"{traits.instead}"
         )
 
 

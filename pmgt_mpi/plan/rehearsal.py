@@ -88,6 +88,13 @@ class FewRounds:
         self.done += min(rounds, FEW)
         return self._gossip.mix_together(min(rounds, FEW), *arrays)
 
+    def disagreement(self, x: Array) -> Array:
+        """Do and count a plain round of one array."""
+        self.rounds += 1
+        self.bytes += x.nbytes
+        self.done += 1
+        return self._gossip.disagreement(x)
+
     def start_mix(self, x: Array, rounds: int) -> Done:
         """Do it at once: what a round costs here is not to be hidden."""
         return Done(self.mix(x, rounds))

@@ -102,6 +102,44 @@ def test_arrays_that_are_mixed_together_share_their_messages(comm, together):
             np.testing.assert_allclose(ours, other, rtol=1e-15)
 
 
+def test_disagreement_is_x_minus_W_x_and_nothing_where_all_agree(comm, together):
+    case = Case(comm, "ridge")
+    x = np.sin(np.arange(2.0 * D).reshape(2, D) + comm.rank)
+    apart, W_x = case.agent.disagreement(x), case.agent.gossip(x)
+    rounds = case.gossip.rounds
+    none = case.agent.disagreement(np.full(D, 1 / 3))
+    with together:
+        np.testing.assert_allclose(apart, x - W_x, atol=1e-15)
+        assert rounds == 2 * (comm.size > 1)
+        assert not none.any()
+
+
+def test_single_rows_are_those_of_the_whole_and_counted(comm, together):
+    agent = Case(comm, "logistic", equal=False).agent
+    x, f = np.full(D, 0.2), agent.components
+    whole = f.combine(agent.slopes(f.dot(x))) + f.mu * x
+    n = agent.gradients
+    row = agent.choose(np.cumsum(f.norms))
+    r = f.dot(x, row)
+    s = agent.proximal_slope(r, 40.0, row)
+    with together:
+        np.testing.assert_allclose(whole, agent.grad(x), rtol=1e-12)
+        assert n == len(f.norms)
+        assert agent.gradients == 2 * n + 1
+        zeta = r - 40.0 * s
+        np.testing.assert_allclose(agent.slopes(zeta, row), s, rtol=1e-12)
+
+
+def test_rows_are_chosen_by_their_weights(comm, together):
+    agent = Case(comm, "ridge").agent
+    weights = np.array([1.0, 0.0, 3.0, 4.0])
+    drawn = [int(agent.choose(np.cumsum(weights))[0]) for _ in range(4000)]
+    share = np.bincount(drawn, minlength=4) / 4000
+    with together:
+        np.testing.assert_allclose(share, weights / 8, atol=0.04)
+        assert share[1] == 0
+
+
 def test_the_difference_of_a_user_without_one_is_that_of_two_minibatches(
     comm, together
 ):

@@ -48,6 +48,21 @@ def test_a_method_for_one_machine_refuses_more(comm, together, name):
         )
 
 
+@pytest.mark.parametrize("name", [n for n, t in TRAITS.items() if t.linear])
+def test_a_method_of_single_rows_refuses_what_is_no_convex_linear_model(
+    comm, together, name
+):
+    with together, pytest.raises(AgreedError) as error:
+        solve(comm, name, {"kind": "shift-invert-pca"})
+    with together:
+        assert str(error.value) == (
+            f"{name} steps along single rows and needs a linear model with a convex "
+            "loss, as ridge and logistic have, and ShiftInvertPCA has none; take "
+            f"{TRAITS[name].instead}"
+        )
+        assert not TRAITS[TRAITS[name].instead].linear
+
+
 @pytest.mark.parametrize("name", ALGORITHMS)
 def test_assumptions_that_hold_are_not_spoken_of(comm, together, name):
     if not fits(name, comm.size):

@@ -6,6 +6,7 @@ from tests.reference import (
     local_steps,
     paper,
     remembering,
+    single_rows,
     tracking,
 )
 
@@ -27,6 +28,7 @@ REFERENCES = {
     "network-sarah": local_steps.network_sarah,
     "network-dane": local_steps.network_dane,
     "opapc": accelerated.opapc,
+    "dsba": single_rows.dsba,
     "saga": remembering.saga,
     "dsa": remembering.dsa,
     "gt-saga": remembering.gt_saga,

@@ -25,6 +25,11 @@ KINDS = {
 }
 
 
+def kinds_for(traits) -> list[str]:
+    """The problems that a method runs on."""
+    return [kind for kind in KINDS if kind != "pca" or not traits.linear]
+
+
 class RecordingAgent(Agent):
     """An agent that remembers what chance gave it."""
 

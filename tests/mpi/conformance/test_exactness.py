@@ -12,7 +12,7 @@ from pmgt_mpi.gossip import MIXINGS
 from tests.reference import REFERENCES
 from tests.support.engines import engine_of
 from tests.support.methods import METHODS, TRAITS, fits
-from tests.support.small_world import KINDS, Case, D
+from tests.support.small_world import Case, D, kinds_for
 
 EPOCHS, ITERATIONS = 30, 100
 TOLERANCE = 1e-11
@@ -24,13 +24,14 @@ def cases(name):
     """Problem, equal shards or not, strength of l1, mixing."""
     psi = [0.0, 0.05] if TRAITS[name].proximal else [0.0]
     shards_and_psi = list(product([True, False], psi))
+    kinds = kinds_for(TRAITS[name])
     if "M" not in TRAITS[name].cost.rounds:
-        return [(kind, *case, "plain") for kind in KINDS for case in shards_and_psi]
+        return [(kind, *case, "plain") for kind in kinds for case in shards_and_psi]
     some = shards_and_psi if name in PAPERS_OWN else [(False, psi[-1])]
-    everywhere = [("pca", *case, "chebyshev") for case in shards_and_psi]
-    mixings = [("pca", *case, mixing) for case in some for mixing in MIXINGS]
-    kinds = [(kind, *case, "chebyshev") for kind in KINDS for case in some]
-    return list(dict.fromkeys(everywhere + mixings + kinds))
+    everywhere = [(kinds[0], *case, "chebyshev") for case in shards_and_psi]
+    mixings = [(kinds[0], *case, mixing) for case in some for mixing in MIXINGS]
+    each = [(kind, *case, "chebyshev") for kind in kinds for case in some]
+    return list(dict.fromkeys(everywhere + mixings + each))
 
 
 def steps_of(name):
@@ -66,7 +67,7 @@ def with_engines(name):
     mixing = "chebyshev" if "M" in TRAITS[name].cost.rounds else "plain"
     l1 = 0.05 if TRAITS[name].proximal else 0.0
     return [(*case, "python") for case in cases(name)] + [
-        (kind, False, l1, mixing, "compiled") for kind in KINDS
+        (kind, False, l1, mixing, "compiled") for kind in kinds_for(TRAITS[name])
     ]
 
 

@@ -1,0 +1,74 @@
+"""Methods that step along single rows of a linear model, in matrix form."""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+def loss_slope(world, i, j, z):
+    """φ_j'(z), without the weight."""
+    y = world.y[i][j]
+    return z - y if world.kind == "ridge" else -y / (1 + np.exp(y * z))
+
+
+def root_of(rising):
+    """The zero of a function that rises with a slope of 1 at least, by bisection."""
+    low, high = -1.0, 1.0
+    while rising(low) > 0:
+        low *= 2
+    while rising(high) < 0:
+        high *= 2
+    for _ in range(200):
+        middle = (low + high) / 2
+        low, high = (middle, high) if rising(middle) < 0 else (low, middle)
+    return (low + high) / 2
+
+
+class RowTable:
+    """φ_j'(z) of every row where it was last taken."""
+
+    def __init__(self, world, X):
+        self.world = world
+        self.s = [
+            np.array([loss_slope(world, i, j, a @ x) for j, a in enumerate(world.A[i])])
+            for i, x in enumerate(X)
+        ]
+
+    def sums(self):
+        """Σ_j h_j' a_j of every agent: the mean over its rows, with its weight."""
+        world = self.world
+        return np.array(
+            [world.weight(i) * (s @ world.A[i]) / len(s) for i, s in enumerate(self.s)]
+        )
+
+
+def dsba(world, x0, steps, chance, *, step_size):
+    """DSBA (Shen et al. 2018) as printed: EXTRA, with v^{k+1} at x^{k+1}."""
+    alpha, W_tilde = step_size, (np.eye(world.m) + world.W) / 2
+    X_old = X = np.tile(x0, (world.m, 1))
+    Q = np.zeros_like(X)
+    table = RowTable(world, X)
+    yield {"x": X, "q": Q, "y": table.sums()}
+    V = None
+    for _ in range(steps):
+        if V is None:
+            whole = world.W @ X
+        else:
+            whole = 2 * W_tilde @ X - W_tilde @ X_old + alpha * V
+        Q = Q + (X - world.W @ X) / 2
+        X_old, X, V = X, np.zeros_like(X), np.zeros_like(X)
+        for i, (j,) in enumerate(chance.batch(1)):
+            a, s, w, mu = world.A[i][j], table.s[i], world.weight(i), world.c
+            mean = s @ world.A[i] / len(s)
+            # x = whole − α w ((φ_j'(⟨a, x⟩) − s_j) a + mean + μ x), along a.
+            rest = whole[i] - alpha * w * (mean - s[j] * a)
+
+            def rising(z, i=i, j=j, a=a, w=w, rest=rest, mu=mu):
+                pull = alpha * w * loss_slope(world, i, j, z) * (a @ a)
+                return (1 + alpha * w * mu) * z + pull - a @ rest
+
+            new = loss_slope(world, i, j, root_of(rising))
+            X[i] = (rest - alpha * w * new * a) / (1 + alpha * w * mu)
+            V[i] = w * ((new - s[j]) * a + mean + mu * X[i])
+            s[j] = new
+        yield {"x": X, "q": Q, "y": table.sums()}
