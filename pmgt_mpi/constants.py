@@ -37,6 +37,11 @@ class Constants(NamedTuple):
         λ_max(H^(−½) V H^(−½)), H the Hessian of f; None where it is not known.
     zeta
         How much agents differ: ζ² = λ_max of the mean of (H_i − H)²; or None.
+    mu_rows, L_rows, kappa_rows, root_rows
+        Of a linear model with convex components and an l2 term of strength μ, the
+        weight included: the smallest μ of an agent; and of the worst agent μ + Σ_j L_j,
+        Σ_j (1 + L_j/μ) and Σ_j √(1 + L_j/μ), where L_j is 1/n_i of the smoothness of
+        row j. None elsewhere.
     estimated
         Whether these are estimates, which may be too small (σ: too large), and of which
         no theorem is to speak.
@@ -53,6 +58,10 @@ class Constants(NamedTuple):
     nu_local: float | None = None
     gamma: float | None = None
     zeta: float | None = None
+    mu_rows: float | None = None
+    L_rows: float | None = None
+    kappa_rows: float | None = None
+    root_rows: float | None = None
     estimated: bool = False
 
     @property

@@ -178,10 +178,16 @@ METHODS = {
         ("the row counts once in its sum",
          "f.combine(n * old, j)", "f.combine(old, j)"),
     ],
+    "dvr": [
+        ("the mix is not divided by its probability",
+         "self.step_size / (f.mu * p)", "self.step_size / f.mu"),
+        ("rows by even odds", "odds=np.cumsum(1 + f.smoothness / f.mu)",
+         "odds=np.cumsum(1 + 0 * f.smoothness)"),
+    ],
 }
 """What goes wrong in a method, the text, and what takes its place."""
 
-LINEAR = ("dsba",)
+LINEAR = ("dsba", "dvr")
 """Those of them that need components which are convex."""
 
 CENTRAL = [

@@ -24,6 +24,7 @@ ALGORITHMS = Registry(
         # … with minibatches, for convex f_ij and for nonconvex F, …
         "dsa": "pmgt_mpi.algorithms.dsa:DSA",
         "dsba": "pmgt_mpi.algorithms.dsba:DSBA",
+        "dvr": "pmgt_mpi.algorithms.dvr:DVR",
         "d-get": "pmgt_mpi.algorithms.d_get:DGET",
         "gt-sarah": "pmgt_mpi.algorithms.gt_sarah:GTSARAH",
         "destress": "pmgt_mpi.algorithms.destress:DESTRESS",

@@ -60,6 +60,9 @@ class Traits(NamedTuple):
     linear
         Whether it steps along single rows, and needs a linear model with a convex loss
         (`Agent.components`). Where there is none it is refused.
+    square
+        Whether it divides by the strength of an l2 term in the problem. Where there is
+        none it is refused.
     convex
         What its proof assumes to be convex: every f_ij (``"components"``), every f_i
         (``"agents"``) or nothing but the whole (``"mean"``). Where that does not hold
@@ -76,6 +79,7 @@ class Traits(NamedTuple):
     instead: str = ""
     remembers: bool = False
     linear: bool = False
+    square: bool = False
     convex: Literal["components", "agents", "mean"] = "mean"
     psd: bool = False
 

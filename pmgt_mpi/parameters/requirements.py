@@ -48,6 +48,11 @@ def refuse_unmet(name: str, method: Algorithm, facts: RunFacts) -> None:
             f"loss, as ridge and logistic have, and {kind} has none; take "
             f"{traits.instead}"
         )
+    if traits.square and not facts.problem.c > 0:  # type: ignore[attr-defined]
+        raise UserError(
+            f"{name} divides by the strength of the problem's l2 term, and there is "
+            f"none; set [problem] l2, or take {traits.instead}"
+        )
 
 
 def refuse_idle(stop: StopSection, facts: RunFacts) -> None:

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pmgt_mpi.mpi.collective import Collective
 from pmgt_mpi.problems.scalar_prox import proximal_slope
 
 Array = NDArray[Any]
@@ -90,3 +91,16 @@ class Components:
 
         s = proximal_slope(slope, curvature, k * self._share, float(r[0]))
         return np.full_like(r, self._share * s)
+
+
+def row_constants(
+    problem: Any, weight: float, collective: Collective
+) -> dict[str, float]:
+    """Those of `Constants` that are of single rows, over all agents; collective."""
+    if not has_convex_components(problem) or problem.c <= 0:
+        return {}
+    f = Components(problem, weight)
+    odds = 1 + f.smoothness / f.mu
+    sums = [-f.mu, f.mu + f.smoothness.sum(), odds.sum(), np.sqrt(odds).sum()]
+    mu, L, kappa, root = map(float, collective.max(np.array(sums)))
+    return {"mu_rows": -mu, "L_rows": L, "kappa_rows": kappa, "root_rows": root}

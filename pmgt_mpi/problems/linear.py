@@ -15,6 +15,7 @@ from pmgt_mpi.data.shard import Shard
 from pmgt_mpi.errors import UserError
 from pmgt_mpi.mpi.collective import Collective
 from pmgt_mpi.problems.base import Constants
+from pmgt_mpi.problems.components import row_constants
 from pmgt_mpi.problems.dissimilarity import RowHessians, dissimilarity
 from pmgt_mpi.problems.rows import Rows, rows_of
 from pmgt_mpi.problems.spectrum import (
@@ -201,7 +202,9 @@ class LinearModel(ABC):
         steepest = max(self.curvatures, key=abs)
         hessians = RowHessians(self.G, self.c, steepest, self.weight)
         differ = dissimilarity(hessians, collective, convex=constants.convex)
-        return constants._replace(**differ._asdict())
+        measured: dict[str, Any] = differ._asdict()
+        measured |= row_constants(self, self.weight, collective)
+        return constants._replace(**measured)
 
     def _range(self, spectrum: Spectrum) -> tuple[float, float]:
         """Bounds of the curvature of c I + φ'' G."""

@@ -17,7 +17,10 @@ def rows(comm):
     return A, A.sum(axis=1)
 
 
-def solve(comm, name, problem="ridge", **options):
+RIDGE = {"kind": "ridge", "l2": 0.1}
+
+
+def solve(comm, name, problem=RIDGE, **options):
     options = {"steps": 2, "reference": False, "comm": comm} | options
     return pmgt_mpi.solve(problem, *rows(comm), algorithm=name, **options)
 
@@ -61,6 +64,17 @@ def test_a_method_of_single_rows_refuses_what_is_no_convex_linear_model(
             f"{TRAITS[name].instead}"
         )
         assert not TRAITS[TRAITS[name].instead].linear
+
+
+@pytest.mark.parametrize("name", [n for n, t in TRAITS.items() if t.square])
+def test_a_method_that_divides_by_the_l2_term_refuses_none(comm, together, name):
+    with together, pytest.raises(AgreedError) as error:
+        solve(comm, name, "ridge")
+    with together:
+        assert str(error.value) == (
+            f"{name} divides by the strength of the problem's l2 term, and there is "
+            f"none; set [problem] l2, or take {TRAITS[name].instead}"
+        )
 
 
 @pytest.mark.parametrize("name", ALGORITHMS)

@@ -29,6 +29,7 @@ REFERENCES = {
     "network-dane": local_steps.network_dane,
     "opapc": accelerated.opapc,
     "dsba": single_rows.dsba,
+    "dvr": single_rows.dvr,
     "saga": remembering.saga,
     "dsa": remembering.dsa,
     "gt-saga": remembering.gt_saga,

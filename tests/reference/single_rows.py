@@ -72,3 +72,33 @@ def dsba(world, x0, steps, chance, *, step_size):
             V[i] = w * ((new - s[j]) * a + mean + mu * X[i])
             s[j] = new
         yield {"x": X, "q": Q, "y": table.sums()}
+
+
+def dvr(world, x0, steps, chance, *, step_size, row_step, probability, mix_rounds):
+    """DVR (Hendrikx et al. 2020), f_i the sum over its rows of φ_j/n_i, weighted."""
+    eta, p = step_size, probability
+    high = {"ridge": 1.0, "logistic": 0.25}[world.kind]
+    share = [world.weight(i) / len(A) for i, A in enumerate(world.A)]
+    mu = np.array([world.weight(i) * world.c for i in range(world.m)])
+    L = [s * high * (A**2).sum(axis=1) for s, A in zip(share, world.A, strict=True)]
+    z = [A @ x0 for A in world.A]
+
+    def gradient(i, j):
+        return share[i] * loss_slope(world, i, j, z[i][j]) * world.A[i][j]
+
+    X = np.array(
+        [-sum(gradient(i, j) for j in range(len(A))) / mu[i] for i, A in enumerate(z)]
+    )
+    yield {"x": X}
+    for _ in range(steps):
+        X = X.copy()
+        if next(chance.coins):
+            X -= (eta / (mu * p))[:, None] * (X - world.mix(X, mix_rounds))
+        else:
+            for i, (j,) in enumerate(chance.batch(1)):
+                chances = (1 + L[i] / mu[i]) / (1 + L[i] / mu[i]).sum()
+                rho = row_step / ((1 - p) * chances[j])
+                old = gradient(i, j)
+                z[i][j] = (1 - rho) * z[i][j] + rho * (world.A[i][j] @ X[i])
+                X[i] -= (gradient(i, j) - old) / mu[i]
+        yield {"x": X}

@@ -25,6 +25,7 @@ NUMBERS: dict[str, Any] = {
     "probability": 0.3,
     "activation": 0.6,
     "relaxation": 0.9,
+    "row_step": 0.01,
     "dual_step": 0.2,
     "convexity": 0.05,
     "inner_step_size": 0.01,

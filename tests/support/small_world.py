@@ -56,6 +56,10 @@ class RecordingAgent(Agent):
         self.batches.append(super().minibatch(b).copy())
         return self.batches[-1]
 
+    def choose(self, cumulative):
+        self.batches.append(super().choose(cumulative))
+        return self.batches[-1]
+
 
 def shards(m: int, equal: bool) -> list[Shard]:
     """The rows of all agents; agents' distributions differ."""
