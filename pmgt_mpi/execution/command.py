@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 from time import monotonic
@@ -23,7 +24,12 @@ DIVERGED = 3
 
 
 def run_command(options: argparse.Namespace, monitor: Monitor) -> int:
-    """Run a config on the world; return the exit code.
+    """Run a config on the world; return the exit code."""
+    return on_world(lambda everyone: _run(options, everyone, monitor), monitor)
+
+
+def on_world(work: Callable[[Collective], int], monitor: Monitor) -> int:
+    """Do a command's work on all ranks together; return the exit code.
 
     Wrong input that all ranks have agreed on is told once, by the first. Anything else
     that goes wrong on one rank ends the job on all of them: the others would wait for
@@ -33,7 +39,7 @@ def run_command(options: argparse.Namespace, monitor: Monitor) -> int:
     monitor.abort = world.Abort
     try:
         check_world(world.size)
-        return _run(options, Collective(world), monitor)
+        return work(Collective(world))
     except AgreedError as error:
         if world.rank == 0 and launched()[1] == 0:
             complain(error)
