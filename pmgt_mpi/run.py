@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from pmgt_mpi.command_line import Work, enter, parse
+from pmgt_mpi.command_line import parse
+from pmgt_mpi.entrance import Work, enter
 from pmgt_mpi.terminal import command
 
 

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -31,8 +31,8 @@ SCHEMA = 2
 class RunFolder:
     """The folder of one run, which belongs to this process as long as it is open.
 
-    metrics.jsonl is locked: a second run in the same folder is refused, and the lock
-    goes with the process, however that ends.
+    Its file of lines is locked: a second run in the same folder is refused, and the
+    lock goes with the process, however that ends.
 
     A run that is resumed may be refused until its first state is there, and a refusal
     changes no file: what is to be written, cut off or removed waits for `take_up`.
@@ -46,6 +46,12 @@ class RunFolder:
         exist.
     """
 
+    LINES: ClassVar[str] = "metrics.jsonl"
+    """The file to which lines are added."""
+
+    AGAIN: ClassVar[str] = "--resume {path}"
+    """How what was begun in the folder is continued."""
+
     def __init__(self, path: Path, *, reopen: bool = False) -> None:
         self.path = path
         self._held: list[Callable[[], None]] | None = [] if reopen else None
@@ -53,7 +59,7 @@ class RunFolder:
             if not reopen:
                 path.mkdir(parents=True)
             flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW
-            self._metrics = os.open(path / "metrics.jsonl", flags, 0o666)
+            self._metrics = os.open(path / self.LINES, flags, 0o666)
         except FileExistsError:
             raise UserError(
                 f"the run folder {path} exists already; choose another with --out, "
@@ -61,7 +67,7 @@ class RunFolder:
             ) from None
         except OSError as error:
             if error.errno == errno.ELOOP:
-                raise _no_plain_file(path / "metrics.jsonl") from None
+                raise _no_plain_file(path / self.LINES) from None
             action = "open" if reopen else "make"
             raise UserError(
                 f"cannot {action} the run folder {path}: {error.strerror}; choose "
@@ -86,10 +92,10 @@ class RunFolder:
                 raise
 
     def record(self, record: dict[str, Any]) -> None:
-        """Add a line to metrics.jsonl, whole or not at all; a killed run keeps it."""
+        """Add a line, whole or not at all; a killed run keeps it."""
         line = (json.dumps(finite(record)) + "\n").encode()
         length = os.fstat(self._metrics).st_size
-        with self._writing("metrics.jsonl"):
+        with self._writing(self.LINES):
             try:
                 written = os.write(self._metrics, line)
                 if written < len(line):  # the disk is full: a second try says so
@@ -99,13 +105,13 @@ class RunFolder:
                 raise
 
     def sync_metrics(self) -> int:
-        """Put metrics.jsonl on the disk; return its length."""
-        with self._writing("metrics.jsonl"):
+        """Put the lines on the disk; return their length."""
+        with self._writing(self.LINES):
             os.fsync(self._metrics)
         return os.fstat(self._metrics).st_size
 
     def metrics_digest(self, length: int) -> str | None:
-        """Checksum of the first bytes of metrics.jsonl; None if there are fewer."""
+        """Checksum of the first bytes of the lines; None if there are fewer."""
         content = os.pread(self._metrics, length, 0)
         if len(content) < length:
             return None
@@ -130,8 +136,8 @@ class RunFolder:
             self._held.append(told)
 
     def cut_metrics(self, length: int) -> None:
-        """Cut metrics.jsonl back to its first bytes."""
-        self._change("metrics.jsonl", lambda: os.ftruncate(self._metrics, length))
+        """Cut the lines back to their first bytes."""
+        self._change(self.LINES, lambda: os.ftruncate(self._metrics, length))
 
     def forget_summary(self) -> None:
         """Remove summary.json: where it is, a run has ended."""
@@ -149,6 +155,10 @@ class RunFolder:
         import tomli_w
 
         self._replace(name, tomli_w.dumps(content).encode())
+
+    def write_text(self, name: str, text: str) -> None:
+        """Write a text file in one piece."""
+        self._replace(name, text.encode(errors="backslashreplace"))
 
     def write_csv(self, name: str, rows: list[dict[str, Any]]) -> None:
         """Write a table with a header, in one piece."""
@@ -175,7 +185,7 @@ class RunFolder:
                     np.lib.format.write_array(file, array, allow_pickle=False)
 
     def close(self) -> None:
-        """Finish metrics.jsonl, and let others have the folder."""
+        """Finish the lines, and let others have the folder."""
         os.close(self._metrics)
 
     def _replace(self, name: str, content: bytes) -> None:
@@ -190,7 +200,7 @@ class RunFolder:
         try:
             yield
         except OSError as error:
-            raise cannot_write(self.path, name, error) from None
+            raise cannot_write(self.path, name, error, self.AGAIN) from None
 
 
 def refuse_schema(folder: Path) -> None:
@@ -269,11 +279,14 @@ def _no_plain_file(path: Path) -> UserError:
     )
 
 
-def cannot_write(folder: Path, name: str, error: OSError) -> DiskError:
+def cannot_write(
+    folder: Path, name: str, error: OSError, again: str = RunFolder.AGAIN
+) -> DiskError:
     """Say which file of a run folder could not be written, and what to do."""
     return DiskError(
         f"cannot write {folder / name}: {error.strerror}; what was written before is "
-        f"safe: when the disk can be written again, continue with --resume {folder}"
+        "safe: when the disk can be written again, continue with "
+        + again.format(path=folder)
     )
 
 

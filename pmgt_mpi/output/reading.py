@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+from collections.abc import Iterator
 from json import JSONDecodeError
 from pathlib import Path
 from typing import Any
@@ -98,6 +99,19 @@ def read_text(path: Path, name: str) -> str:
         raise broken(path / name, f"it is not text ({error.reason})") from None
     except OSError as error:
         raise UserError(f"cannot read {path / name}: {error.strerror}") from None
+
+
+def leaves(value: Any, key: str = "") -> Iterator[tuple[str, Any]]:
+    """Values of nested tables, and of lists of tables, by their dotted keys."""
+    if isinstance(value, dict):
+        items = value.items()
+    elif isinstance(value, list) and any(isinstance(item, dict) for item in value):
+        items = {str(k): item for k, item in enumerate(value)}.items()
+    else:
+        yield key, value
+        return
+    for name, item in items:
+        yield from leaves(item, f"{key}.{name}".strip("."))
 
 
 def broken(path: Path, what: str) -> UserError:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Any
 
 from pmgt_mpi.terminal import printable
@@ -18,6 +19,20 @@ COLUMNS = (
     "rel. subopt.",
     "consensus",
 )
+
+
+LATEX = {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "·": r"$\cdot$",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    '"': r"\char34{}",
+    "-": "{}-",
+}
+"""What stands for a character that a backslash does not help."""
 
 
 def summary_table(summaries: list[dict[str, Any]]) -> str:
@@ -39,12 +54,17 @@ def summary_table(summaries: list[dict[str, Any]]) -> str:
         )
         for summary in summaries
     ]
+    return aligned(rows, words=2)
+
+
+def aligned(rows: Sequence[Sequence[str]], words: int) -> str:
+    """Lay out a table with its header: so many columns of words, then numbers."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = []
     for row in rows:
-        words = [row[0].ljust(widths[0]), row[1].ljust(widths[1])]
-        words += [word.rjust(w) for word, w in zip(row[2:], widths[2:], strict=True)]
-        lines.append("  ".join(words))
+        cells = zip(row, widths, range(len(row)), strict=True)
+        line = [w.ljust(size) if k < words else w.rjust(size) for w, size, k in cells]
+        lines.append("  ".join(line).rstrip())
     rule = "  ".join("-" * width for width in widths)
     return "\n".join([lines[0], rule, *lines[1:]])
 
@@ -56,3 +76,12 @@ def _scientific(value: float | None) -> str:
 def markdown_text(text: str) -> str:
     """Take the meaning from the characters that Markdown would not print."""
     return re.sub(r"[\\`*_\[\]<>|&~$]", lambda m: "\\" + m[0], text)
+
+
+def latex_text(text: str) -> str:
+    """Take the meaning from the characters that LaTeX would not print."""
+    return re.sub(r"[\\~^·<>|\"&%$#_{}]|(?<=-)-", _latex_sign, text)
+
+
+def _latex_sign(match: re.Match[str]) -> str:
+    return LATEX.get(match[0], "\\" + match[0])

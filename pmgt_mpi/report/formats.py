@@ -4,30 +4,16 @@ from __future__ import annotations
 
 import csv
 import io
-import re
 from collections.abc import Callable, Sequence
 
 from pmgt_mpi.output.runs import COSTS
-from pmgt_mpi.output.table import markdown_text
+from pmgt_mpi.output.table import latex_text, markdown_text
 from pmgt_mpi.report.targets import Reached, best, target_name
 from pmgt_mpi.terminal import printable
 
 HEADER = ("target", "algorithm", "status", "steps", *COSTS)
 
 NOT_REACHED = "–"
-
-LATEX = {
-    "\\": r"\textbackslash{}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "·": r"$\cdot$",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    "|": r"\textbar{}",
-    '"': r"\char34{}",
-    "-": "{}-",
-}
-"""What stands for a character that a backslash does not help."""
 
 
 def as_csv(rows: Sequence[Reached]) -> str:
@@ -92,15 +78,6 @@ def number(value: float | None, cost: str) -> str:
     if cost != "seconds":
         return f"{value:,.0f}"
     return f"{value:,.3f}"
-
-
-def latex_text(text: str) -> str:
-    """Take the meaning from the characters that LaTeX would not print."""
-    return re.sub(r"[\\~^·<>|\"&%$#_{}]|(?<=-)-", _latex_sign, text)
-
-
-def _latex_sign(match: re.Match[str]) -> str:
-    return LATEX.get(match[0], "\\" + match[0])
 
 
 def _rounded(

@@ -10,6 +10,7 @@ from pathlib import Path
 from string import Template
 from typing import Any
 
+from pmgt_mpi.output.reading import leaves
 from pmgt_mpi.output.runs import Run
 from pmgt_mpi.pictures.curves import Curve, run_names
 from pmgt_mpi.pictures.panel import COST_NAMES, MEASURE_NAMES
@@ -167,7 +168,7 @@ def _configs(runs: Sequence[Run], names: dict[object, str]) -> str:
 
 
 def _differences(runs: Sequence[Run], names: dict[object, str]) -> str:
-    flat = [dict(_flat(run.config)) for run in runs]
+    flat = [dict(leaves(run.config)) for run in runs]
     keys = dict.fromkeys(key for one in flat for key in one)
     differing = [key for key in keys if len({str(one.get(key)) for one in flat}) > 1]
     if not differing:
@@ -186,19 +187,6 @@ def _differences(runs: Sequence[Run], names: dict[object, str]) -> str:
         f'<thead><tr><th class="word">key</th>{head}</tr></thead><tbody>{rows}</tbody>'
         "</table></div>"
     )
-
-
-def _flat(value: Any, key: str = "") -> list[tuple[str, Any]]:
-    """Leaves of nested sections, by their dotted keys."""
-    if isinstance(value, dict):
-        items = value.items()
-    elif isinstance(value, list) and any(isinstance(item, dict) for item in value):
-        items = {str(k): item for k, item in enumerate(value)}.items()
-    else:
-        return [(key, value)]
-    return [
-        leaf for name, item in items for leaf in _flat(item, f"{key}.{name}".strip("."))
-    ]
 
 
 def _pairs(values: dict[str, Any], between: str) -> str:

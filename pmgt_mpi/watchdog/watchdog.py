@@ -162,6 +162,10 @@ class Watchdog:
         """Leave an end that is asked for to the loop: the set-up is over."""
         self.monitor.begin_algorithms()
 
+    def begin_set_up(self) -> None:
+        """One agent may work for long again while the others wait."""
+        self._gossip, self._waited, self._asked = None, 0.0, False
+
     def watch(self, label: str, gossip: Gossip, position: Position) -> None:
         """Watch over this algorithm from now on: the set-up is over."""
         self._label, self._position, self._gossip = label, position, gossip

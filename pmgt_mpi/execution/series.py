@@ -1,0 +1,298 @@
+"""A series of runs on the same ranks: what two of them share is set up once.
+
+Agent 0 knows which runs are wanted and which are done already; a generator there yields
+the next `Job` and is sent its result. The other agents run what they are told to.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Generator, Iterable
+from contextlib import ExitStack
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from pmgt_mpi.checkpoints.policy import Agreement, Unsaved
+from pmgt_mpi.config.schema import Config
+from pmgt_mpi.execution.algorithm import run_algorithm
+from pmgt_mpi.execution.engine import Engine, choose_engine
+from pmgt_mpi.execution.given import NOTHING_GIVEN
+from pmgt_mpi.execution.network import Place, take_places
+from pmgt_mpi.execution.parameters import resolve
+from pmgt_mpi.execution.setup import Setup, load_rows, make_functions, measure
+from pmgt_mpi.mpi.collective import AgreedError, Collective
+from pmgt_mpi.output.results import Finished, Record
+from pmgt_mpi.output.series import REFUSED, Result, SeriesFolder
+from pmgt_mpi.watchdog.watchdog import Watchdog
+
+
+class Job(NamedTuple):
+    """One run that is wanted.
+
+    Attributes
+    ----------
+    key
+        What it is known by in the folder of the series.
+    config
+        As asked, with one algorithm.
+    beyond
+        Says of a record whether the run is to end there, as it has cost too much.
+    tags
+        What its result says beside what came out.
+    """
+
+    key: str
+    config: Config
+    beyond: Callable[[Record], bool] | None = None
+    tags: dict[str, Any] = {}  # noqa: RUF012 (nobody changes it)
+
+
+Jobs = Generator[Job, Result, None]
+"""Yields the runs that are wanted, and is sent the result of each."""
+
+
+class Ready(NamedTuple):
+    """What a run is done with; `fingerprint` is that of rows and network."""
+
+    engine: Engine
+    setup: Setup
+    fingerprint: str
+
+
+class SetUps:
+    """Set-ups one after the other: a phase is done again where its input has changed.
+
+    Parameters
+    ----------
+    everyone
+        All ranks.
+    watchdog
+        Looks on.
+    opened
+        Frees the communicators at the end.
+    """
+
+    PHASES = ("rows", "functions", "measured")
+    """What holds memory, in the order in which one is made from the one before it."""
+
+    def __init__(
+        self, everyone: Collective, watchdog: Watchdog, opened: ExitStack
+    ) -> None:
+        self.everyone, self._watchdog, self._opened = everyone, watchdog, opened
+        self._kept: dict[str, tuple[Any, Any]] = {}
+        self._place: Place | None = None
+
+    def ready(self, config: Config) -> Ready:
+        """Do all that comes before the first algorithm, or take it; collective."""
+        self._watchdog.begin_set_up()
+        run, data, network = config.run, config.data, config.network
+        engine = self._once(
+            "engine", run.engine, lambda: choose_engine(self.everyone, run.engine)
+        )
+        drawn = run.seed if network.seed is None else network.seed
+        where = (replace(network, seed=drawn), config.folder)
+        place = self._once("place", where, lambda: self._take_places(config))
+        collective = place.collective
+        if data is not None:
+            data = replace(data, seed=run.seed if data.seed is None else data.seed)
+        of_rows = (data, run.dtype, config.folder, collective)
+        loaded = self._once(
+            "rows", of_rows, lambda: load_rows(config, NOTHING_GIVEN, collective)
+        )
+        of_functions = (of_rows, config.problem, config.regularizer)
+        functions = self._once(
+            "functions",
+            of_functions,
+            lambda: make_functions(config, NOTHING_GIVEN, loaded.shard, collective),
+        )
+        setup = self._once(
+            "measured",
+            (of_functions, config.evaluate.reference),
+            lambda: measure(config, place, loaded, *functions),
+        )
+        setup = setup._replace(**place._asdict())
+        return Ready(engine, setup, _fingerprint(setup))
+
+    def _once(self, phase: str, key: Any, make: Callable[[], Any]) -> Any:
+        """Return what a phase has made of the same key, else let it make that."""
+        if phase not in self._kept or self._kept[phase][0] != key:
+            from_here = self.PHASES.index(phase) if phase in self.PHASES else None
+            stale = [phase] if from_here is None else self.PHASES[from_here:]
+            for name in stale:  # two shards may be too many
+                self._kept.pop(name, None)
+            self._kept[phase] = key, make()
+        return self._kept[phase][1]
+
+    def _take_places(self, config: Config) -> Place:
+        """Build a network; ranks that are the same agents as before keep their rows."""
+        before, everyone = self._place, self.everyone
+        with ExitStack() as made:
+            place = take_places(config, NOTHING_GIVEN, everyone, made)
+            agent = place.collective.agent
+            if before is not None and everyone.max(int(agent != before.comm.rank)) == 0:
+                return place._replace(comm=before.comm, collective=before.collective)
+            self._opened.enter_context(made.pop_all())
+        self._watchdog.learn_agents(place.collective)
+        self._place = place
+        return place
+
+
+def _fingerprint(setup: Setup) -> str:
+    """What rows and which network all agents have; collective."""
+    row = setup.neighbourhood
+    own = [setup.digest, row.neighbours, row.weights.tolist(), row.own_weight]
+    text = json.dumps(setup.collective.gather(own))
+    return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
+
+
+class Ending(Unsaved):
+    """Ends a run for a signal, or where it has cost too much; nothing is saved.
+
+    Attributes
+    ----------
+    reason
+        Of the signal, if one has ended the run.
+    spent
+        Whether its cost has.
+    """
+
+    COST = "cost"
+
+    def __init__(
+        self,
+        watchdog: Watchdog,
+        label: str,
+        beyond: Callable[[Record], bool] | None,
+    ) -> None:
+        super().__init__(watchdog, label)
+        self._monitor, self._beyond = watchdog.monitor, beyond
+        self.spent = False
+        self.reason: str | None = None
+
+    def watch(self, step: int, record: Record | None) -> None:
+        """Look at a record, which is the same on every agent."""
+        if record is not None and self._beyond is not None and step > 0:
+            self.spent = self._beyond(record)
+
+    def requests(self) -> tuple[bool, str | None]:
+        """Why this agent wants to stop, if it does."""
+        if self._monitor.asked is not None:
+            return False, f"{self._monitor.asked}"
+        return False, self.COST if self.spent else None
+
+    def act_on(
+        self,
+        agreement: Agreement,
+        step: int,  # noqa: ARG002
+        state: Any,  # noqa: ARG002
+        record: Record,  # noqa: ARG002
+    ) -> bool:
+        """Stop if an agent wants to."""
+        if agreement.reason not in (None, self.COST):
+            self.reason = agreement.reason
+        return agreement.reason is not None
+
+
+class Series:
+    """Runs what is wanted and not yet done.
+
+    Parameters
+    ----------
+    set_ups, watchdog
+        What is set up, on all ranks, and what looks on.
+    keep
+        Returns what a result says of a run beside its tags; on agent 0.
+
+    Attributes
+    ----------
+    refused
+        Sentences of runs that could not be done as asked.
+    """
+
+    def __init__(
+        self,
+        set_ups: SetUps,
+        watchdog: Watchdog,
+        keep: Callable[[Finished, Ready], Result],
+    ) -> None:
+        self._set_ups, self._watchdog, self._keep = set_ups, watchdog, keep
+        self.refused: list[str] = []
+
+    def run(self, jobs: Jobs | None, folder: SeriesFolder | None) -> str | None:
+        """Run the jobs; collective.
+
+        Parameters
+        ----------
+        jobs, folder
+            What is wanted, and where the results are kept; on agent 0.
+
+        Returns
+        -------
+        str or None
+            The signal that has interrupted the series, if one has.
+        """
+        everyone = self._set_ups.everyone
+        job: Job | None = None
+        result: Result | None = None
+        while True:
+            with everyone.agreed():
+                if jobs is not None and folder is not None:
+                    job = _next(jobs, folder, result)
+            job = everyone.from_first(job)
+            if job is None:
+                return None
+            done, signal = self._run(job)
+            with everyone.agreed():
+                if folder is not None:
+                    result = {**job.tags, **done}
+                    if signal is not None or done["status"] == REFUSED:
+                        folder.interrupt(job.key)
+                    else:
+                        folder.end(job.key, result)
+            if signal is not None:
+                return signal
+
+    def _run(self, job: Job) -> tuple[Result, str | None]:
+        """Run one; return what is kept of it, and the signal that has ended it."""
+        try:
+            ready = self._set_ups.ready(job.config)
+            config = resolve(job.config, ready.setup, ready.engine.name)
+        except AgreedError as error:
+            self.refused.append(str(error))
+            return {"status": REFUSED, "why": str(error)}, None
+        (section,) = config.algorithm
+        ending = Ending(self._watchdog, section.label, job.beyond)
+        self._watchdog.begin_algorithms()
+        done = run_algorithm(
+            ready.setup,
+            config,
+            section,
+            ready.engine,
+            watch=ending.watch,
+            hooks=ending,
+        )
+        return self._keep(done, ready), ending.reason
+
+
+def _next(jobs: Jobs, folder: SeriesFolder, result: Result | None) -> Job | None:
+    """Return the next run that is not done; None at the end of the series."""
+    while True:
+        try:
+            job = next(jobs) if result is None else jobs.send(result)
+        except StopIteration:
+            return None
+        result = folder.results.get(job.key)
+        if result is None:
+            folder.begin(job.key, job.tags)
+            return job
+
+
+def in_order(jobs: Iterable[Job]) -> list[Job]:
+    """Put those beside each other that have the same rows, as far as that can be."""
+    found: dict[str, list[Job]] = {}
+    for job in jobs:
+        data, run = job.config.data, job.config.run
+        seed = run.seed if data is None or data.seed is None else data.seed
+        found.setdefault(repr((data, seed, run.dtype)), []).append(job)
+    return [job for same in found.values() for job in same]

@@ -1,0 +1,1 @@
+"""Which method is better, over many draws of data, graph and chance."""

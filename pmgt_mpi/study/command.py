@@ -1,0 +1,169 @@
+"""What the study does on every rank."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from pmgt_mpi.config.read import read_config
+from pmgt_mpi.config.write import toml_values
+from pmgt_mpi.errors import UserError
+from pmgt_mpi.execution.command import on_world
+from pmgt_mpi.execution.series import Job, Jobs, Ready, Series, SetUps
+from pmgt_mpi.mpi.collective import Collective
+from pmgt_mpi.mpi.world import library
+from pmgt_mpi.output.folder import default_path
+from pmgt_mpi.output.meta import circumstances
+from pmgt_mpi.output.results import Finished
+from pmgt_mpi.output.series import Result, SeriesFolder
+from pmgt_mpi.output.study import FORMATS, as_csv, as_text, groups_of, runs_csv, short
+from pmgt_mpi.study.combinations import grid_of, jobs_of, keys_of
+from pmgt_mpi.terminal import complain, say, write
+from pmgt_mpi.watchdog.signals import INTERRUPTED, Monitor
+from pmgt_mpi.watchdog.watchdog import Watchdog
+
+TRACED = (
+    "step", "seconds", "gradients", "gradients_paper", "rounds", "messages", "bytes",
+    "objective", "suboptimality", "relative_suboptimality", "consensus",
+    "gradient_mapping",
+)  # fmt: skip
+"""Columns of a run's records that are kept, for the pictures."""
+
+
+class Study(NamedTuple):
+    """A study that is asked for, on agent 0.
+
+    Attributes
+    ----------
+    folder, asked
+        Where it is, and what must stay the same in it.
+    jobs
+        All of its runs.
+    """
+
+    folder: SeriesFolder
+    asked: dict[str, Any]
+    jobs: list[Job]
+
+
+def study_command(options: argparse.Namespace, monitor: Monitor) -> int:
+    """Do a study on the world; return the exit code."""
+    return on_world(lambda everyone: _study(options, everyone, monitor), monitor)
+
+
+def _study(options: argparse.Namespace, everyone: Collective, monitor: Monitor) -> int:
+    study: Study | None = None
+    timeout = 0.0
+    with everyone.agreed():
+        if everyone.agent == 0:
+            study, timeout = _open(options, everyone.agents)
+    watchdog = Watchdog(everyone, monitor, everyone.from_first(timeout))
+    with ExitStack() as opened:
+        series = Series(SetUps(everyone, watchdog, opened), watchdog, _kept)
+        if study is None:
+            signal = series.run(None, None)
+        else:
+            signal = series.run(_told(study), study.folder)
+    if study is not None:
+        _finish(study, options.format, signal)
+    return _exit_code(series, signal, speaks=study is not None)
+
+
+def _exit_code(series: Series, signal: str | None, *, speaks: bool) -> int:
+    if signal is not None:
+        return INTERRUPTED
+    if not series.refused:
+        return 0
+    more = len(series.refused) - 1
+    also = f" (and {more} more runs were refused)" if more else ""
+    error = UserError(f"{series.refused[0]}{also}")
+    return complain(error) if speaks else error.exit_code
+
+
+def _open(options: argparse.Namespace, ranks: int) -> tuple[Study, float]:
+    """Read the config, list the runs, and make the folder or continue in it."""
+    grid, over = grid_of(options.grid), keys_of(options.over)
+    plugins = options.allow_plugins
+    config = read_config(options.config, options.set, allow_plugins=plugins)
+    jobs = jobs_of(options, grid, over)
+    asked = {
+        "config": toml_values(config),
+        "over": over,
+        "grid": grid,
+        "streams": options.streams or 0,
+        "ranks": ranks,
+    }
+    head = {**circumstances(library()), "seeds": options.seeds, "asked": asked}
+    path: Path = options.out or default_path(f"{config.run.name}-study")
+    folder = SeriesFolder(path, "study", head)
+    folder.write_toml("asked.toml", toml_values(config))
+    done = sum(job.key in folder.results for job in jobs)
+    say(f"study: {len(jobs)} runs, {done} of them done; folder: {path}")
+    return Study(folder, asked, jobs), config.run.timeout
+
+
+def _told(study: Study) -> Jobs:
+    """Ask for every run, and say how each has ended that was not done before."""
+    known = set(study.folder.results)
+    count = len(study.jobs)
+    for number, job in enumerate(study.jobs, 1):
+        result = yield job
+        if job.key not in known:
+            say(f"{number} of {count}: {job.key}: {_ending(result)}")
+
+
+def _ending(result: Result) -> str:
+    if "end" not in result:
+        return f"{result['status']}: {result['why']}"
+    end = result["end"]
+    costs = ", ".join(f"{short(end[name])} {name}" for name in ("gradients", "rounds"))
+    return f"{result['status']}, {costs}, {end['seconds']:.3g} s"
+
+
+def _kept(done: Finished, ready: Ready) -> Result:
+    """What is kept of a run: its end, and the columns that pictures show."""
+    columns = {
+        name: [record.get(name) for record in done.records]
+        for name in TRACED
+        if name in done.records[0]
+    }
+    return {
+        "status": done.status,
+        "setup": ready.fingerprint,
+        "engine": ready.engine.name,
+        "parameters": done.parameters,
+        "notes": done.notes,
+        "end": done.records[-1],
+        "trace": columns,
+    }
+
+
+def _finish(study: Study, shown: str, signal: str | None) -> None:
+    """Write the tables of what is done, and print one."""
+    results = list(_results(study))
+    folder = study.folder
+    if results:
+        groups = groups_of(results, study.asked)
+        folder.write_text("table.txt", as_text(groups))
+        folder.write_text("table.csv", as_csv(groups))
+        folder.write_text("runs.csv", runs_csv(groups))
+        if signal is None:
+            write("\n" + FORMATS[shown](groups) + "\n")
+    folder.close()
+    if signal is not None:
+        missing = len(study.jobs) - len(results)
+        say(
+            f"interrupted ({signal}) with {missing} of {len(study.jobs)} runs missing; "
+            f"to continue give the same command with --out {folder.path}"
+        )
+    else:
+        say(f"study folder: {folder.path}")
+
+
+def _results(study: Study) -> Iterator[Result]:
+    for job in study.jobs:
+        if job.key in study.folder.results:
+            yield study.folder.results[job.key]
