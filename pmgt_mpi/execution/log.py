@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 from pmgt_mpi.checkpoints.policy import Checkpointer, Policy, Unsaved
@@ -167,13 +168,23 @@ class FolderLog(Log):
 
 def draw(folder: RunFolder) -> None:
     """Draw the picture, if that can be done; the results are there without it."""
-    try:
+
+    def plot() -> list[Path]:
         from pmgt_mpi.pictures.plot import plot_run
 
-        say(f"plot: {plot_run(folder.path)}")
+        return [plot_run(folder.path)]
+
+    try_to_draw(plot, folder.path)
+
+
+def try_to_draw(plot: Callable[[], list[Path]], folder: Path) -> None:
+    """Draw, and say where the pictures are, or why there are none."""
+    try:
+        for path in plot():
+            say(f"plot: {path}")
     except ModuleNotFoundError as error:
         if error.name != "matplotlib":
             raise
         say("no plot: matplotlib is missing (pip install 'pmgt_mpi[report]')")
     except Exception as error:  # of matplotlib, of fonts, of the disk
-        say(f"no plot: {folder.path}: {type(error).__name__}: {error}")
+        say(f"no plot: {folder}: {type(error).__name__}: {error}")

@@ -12,6 +12,7 @@ from pmgt_mpi.config.read import read_config
 from pmgt_mpi.config.write import toml_values
 from pmgt_mpi.errors import UserError
 from pmgt_mpi.execution.command import on_world
+from pmgt_mpi.execution.log import try_to_draw
 from pmgt_mpi.execution.series import Job, Jobs, Ready, Series, SetUps
 from pmgt_mpi.mpi.collective import Collective
 from pmgt_mpi.mpi.world import library
@@ -19,7 +20,15 @@ from pmgt_mpi.output.folder import default_path
 from pmgt_mpi.output.meta import circumstances
 from pmgt_mpi.output.results import Finished
 from pmgt_mpi.output.series import Result, SeriesFolder
-from pmgt_mpi.output.study import FORMATS, as_csv, as_text, groups_of, runs_csv, short
+from pmgt_mpi.output.study import (
+    FORMATS,
+    Group,
+    as_csv,
+    as_text,
+    groups_of,
+    runs_csv,
+    short,
+)
 from pmgt_mpi.study.combinations import grid_of, jobs_of, keys_of
 from pmgt_mpi.terminal import complain, say, write
 from pmgt_mpi.watchdog.signals import INTERRUPTED, Monitor
@@ -152,6 +161,7 @@ def _finish(study: Study, shown: str, signal: str | None) -> None:
         folder.write_text("runs.csv", runs_csv(groups))
         if signal is None:
             write("\n" + FORMATS[shown](groups) + "\n")
+            try_to_draw(lambda: _draw(folder.path, groups), folder.path)
     folder.close()
     if signal is not None:
         missing = len(study.jobs) - len(results)
@@ -161,6 +171,12 @@ def _finish(study: Study, shown: str, signal: str | None) -> None:
         )
     else:
         say(f"study folder: {folder.path}")
+
+
+def _draw(folder: Path, groups: list[Group]) -> list[Path]:
+    from pmgt_mpi.pictures.bands import plot_study
+
+    return plot_study(folder, groups)
 
 
 def _results(study: Study) -> Iterator[Result]:
