@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from math import inf
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 
 class Within:
@@ -25,6 +25,27 @@ class Within:
     def __get_pydantic_core_schema__(self, number: Any, schema_of: Any) -> Any:
         """Return the schema of the number with its bounds."""
         return {**schema_of(number), **self.bounds}
+
+
+class Tunable(NamedTuple):
+    """Marks the parameter of a method that a tuning may choose.
+
+    As in ``step_size: Annotated[Positive, Tunable(8)] = 0.1``, or of a type below.
+
+    Attributes
+    ----------
+    times
+        It is chosen between so many times less and so many times more than what the
+        method takes itself, all other parameters being as they are.
+    most
+        It is at most this.
+    of_rows
+        It is at most the rows of the smallest shard.
+    """
+
+    times: float
+    most: float = inf
+    of_rows: bool = False
 
 
 Positive = Annotated[float, Within(gt=0, lt=inf)]
@@ -81,15 +102,16 @@ if TYPE_CHECKING:
     MixRounds = int
     AutoMixRounds = int
 else:
-    StepSize = Positive | Literal["auto", "theory"]
-    AutoStep = Positive | Literal["auto"]
-    Chance = Probability | Literal["auto"]
-    Period = Count | Literal["auto"]
-    Momentum = Probability | Literal["auto", "theory"]
-    BatchSize = Count | Literal["sqrt"]
-    AutoBatchSize = Count | Literal["auto", "sqrt"]
-    MixRounds = Rounds | Literal["auto", "theory", "section"]
-    AutoMixRounds = Rounds | Literal["auto", "section"]
+    STEP, PART, SIZE = Tunable(8), Tunable(4, most=1), Tunable(8, of_rows=True)
+    StepSize = Annotated[Positive | Literal["auto", "theory"], STEP]
+    AutoStep = Annotated[Positive | Literal["auto"], STEP]
+    Chance = Annotated[Probability | Literal["auto"], PART]
+    Period = Annotated[Count | Literal["auto"], Tunable(4)]
+    Momentum = Annotated[Probability | Literal["auto", "theory"], PART]
+    BatchSize = Annotated[Count | Literal["sqrt"], SIZE]
+    AutoBatchSize = Annotated[Count | Literal["auto", "sqrt"], SIZE]
+    MixRounds = Annotated[Rounds | Literal["auto", "theory", "section"], Tunable(4)]
+    AutoMixRounds = Annotated[Rounds | Literal["auto", "section"], Tunable(4)]
 
 
 def has_large(value: object) -> bool:

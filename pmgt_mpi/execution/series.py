@@ -288,6 +288,19 @@ def _next(jobs: Jobs, folder: SeriesFolder, result: Result | None) -> Job | None
             return job
 
 
+def with_stream(config: Config, stream: int) -> Config:
+    """Return the same rows and network, with the chance of another seed."""
+    seed, data, network = config.run.seed, config.data, config.network
+    if data is not None:
+        data = replace(data, seed=seed if data.seed is None else data.seed)
+    return replace(
+        config,
+        run=replace(config.run, seed=stream),
+        data=data,
+        network=replace(network, seed=seed if network.seed is None else network.seed),
+    )
+
+
 def in_order(jobs: Iterable[Job]) -> list[Job]:
     """Put those beside each other that have the same rows, as far as that can be."""
     found: dict[str, list[Job]] = {}

@@ -12,7 +12,7 @@ from typing import Any
 from pmgt_mpi.config.read import read_config
 from pmgt_mpi.config.schema import Config
 from pmgt_mpi.errors import UserError, shortened
-from pmgt_mpi.execution.series import Job, in_order
+from pmgt_mpi.execution.series import Job, in_order, with_stream
 
 Grid = dict[str, list[Any]]
 """Values of keys of the config."""
@@ -119,16 +119,7 @@ def _config(
     set_here = [f"{key}={toml_text(value)}" for key, value in values.items()]
     plugins = options.allow_plugins
     config = read_config(options.config, options.set + set_here, allow_plugins=plugins)
-    if stream is None:
-        return config
-    seed, data, network = config.run.seed, config.data, config.network
-    assert data is not None
-    return replace(
-        config,
-        run=replace(config.run, seed=stream),
-        data=replace(data, seed=seed if data.seed is None else data.seed),
-        network=replace(network, seed=seed if network.seed is None else network.seed),
-    )
+    return config if stream is None else with_stream(config, stream)
 
 
 def toml_text(value: Any) -> str:
