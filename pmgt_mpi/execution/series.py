@@ -19,11 +19,11 @@ from pmgt_mpi.execution.algorithm import run_algorithm
 from pmgt_mpi.execution.engine import Engine, choose_engine
 from pmgt_mpi.execution.given import NOTHING_GIVEN
 from pmgt_mpi.execution.network import Place, take_places
-from pmgt_mpi.execution.parameters import resolve
 from pmgt_mpi.execution.setup import Setup, load_rows, make_functions, measure
 from pmgt_mpi.mpi.collective import AgreedError, Collective
 from pmgt_mpi.output.results import Finished, Record
 from pmgt_mpi.output.series import REFUSED, Result, SeriesFolder
+from pmgt_mpi.parameters.resolve import resolve
 from pmgt_mpi.watchdog.watchdog import Watchdog
 
 
@@ -47,6 +47,9 @@ class Job(NamedTuple):
     beyond: Callable[[Record], bool] | None = None
     tags: dict[str, Any] = {}  # noqa: RUF012 (nobody changes it)
 
+
+COST = "round_in_gradients"
+"""Of a result: what a round cost, where its parameters were chosen by that."""
 
 Jobs = Generator[Job, Result, None]
 """Yields the runs that are wanted, and is sent the result of each."""
@@ -238,7 +241,7 @@ class Series:
         while True:
             with everyone.agreed():
                 if jobs is not None and folder is not None:
-                    job = _next(jobs, folder, result)
+                    job = _with_cost(_next(jobs, folder, result), folder)
             job = everyone.from_first(job)
             if job is None:
                 return None
@@ -257,7 +260,7 @@ class Series:
         """Run one; return what is kept of it, and the signal that has ended it."""
         try:
             ready = self._set_ups.ready(job.config)
-            config = resolve(job.config, ready.setup, ready.engine.name)
+            config = resolve(job.config, ready.setup, ready.engine)
         except AgreedError as error:
             self.refused.append(str(error))
             return {"status": REFUSED, "why": str(error)}, None
@@ -272,7 +275,20 @@ class Series:
             watch=ending.watch,
             hooks=ending,
         )
-        return self._keep(done, ready), ending.reason
+        kept = {**self._keep(done, ready), COST: config.cost.round_in_gradients}
+        return kept, ending.reason
+
+
+def _with_cost(job: Job | None, folder: SeriesFolder) -> Job | None:
+    """Return a job whose rounds cost what they cost the first that has measured it."""
+    if job is None or job.config.cost.round_in_gradients != "auto":
+        return job
+    told = (result.get(COST) for result in folder.results.values())
+    measured = next((c for c in told if isinstance(c, float)), None)
+    if measured is None:
+        return job
+    cost = replace(job.config.cost, round_in_gradients=measured)
+    return job._replace(config=replace(job.config, cost=cost))
 
 
 def _next(jobs: Jobs, folder: SeriesFolder, result: Result | None) -> Job | None:

@@ -11,12 +11,11 @@ from typing import Any, NamedTuple
 
 from pmgt_mpi.config.read import read_config
 from pmgt_mpi.config.schema import Config
-from pmgt_mpi.config.sections import AlgorithmSection
+from pmgt_mpi.config.sections import AlgorithmSection, CostSection
 from pmgt_mpi.config.write import toml_values
 from pmgt_mpi.errors import UserError
 from pmgt_mpi.execution.command import on_world
 from pmgt_mpi.execution.log import try_to_draw
-from pmgt_mpi.execution.parameters import resolved_method
 from pmgt_mpi.execution.series import Ready, Series, SetUps, with_stream
 from pmgt_mpi.execution.setup import Setup
 from pmgt_mpi.mpi.collective import Collective
@@ -28,6 +27,8 @@ from pmgt_mpi.output.series import Result, SeriesFolder
 from pmgt_mpi.output.study import GOALS, short
 from pmgt_mpi.output.table import aligned
 from pmgt_mpi.output.tuning import Tuned, trial_rows
+from pmgt_mpi.parameters.cost import RoundCost, unmeasured
+from pmgt_mpi.parameters.resolve import resolved_method
 from pmgt_mpi.terminal import printable, say, write
 from pmgt_mpi.tune.cost import Formula
 from pmgt_mpi.tune.search import FIRST_STREAM, Search
@@ -35,6 +36,9 @@ from pmgt_mpi.tune.space import Asked, read_ranges
 from pmgt_mpi.tune.trials import REACHED, Trial
 from pmgt_mpi.watchdog.signals import INTERRUPTED, Monitor
 from pmgt_mpi.watchdog.watchdog import Watchdog
+
+ROUND_IN_GRADIENTS = 100.0
+"""What a round costs where the config leaves it to be measured."""
 
 
 class Tuning(NamedTuple):
@@ -87,6 +91,9 @@ def _open(options: argparse.Namespace, ranks: int) -> Tuning:
             f"less than another; set one of {', '.join(GOALS)}"
         )
     weight = config.cost.round_in_gradients
+    if weight == "auto":  # or trials would differ as measurements do
+        weight = ROUND_IN_GRADIENTS
+        config = replace(config, cost=CostSection(round_in_gradients=weight))
     cost = Formula(options.cost or f"gradients + {weight:g}*rounds")
     ranges = read_ranges(options.range, config.algorithm)
     asked = {
@@ -110,7 +117,8 @@ def _open(options: argparse.Namespace, ranks: int) -> Tuning:
 
 
 def _resolver(config: Config, setup: Setup) -> Callable[[AlgorithmSection], Any]:
-    return lambda section: resolved_method(config, section, setup)
+    cost = RoundCost(config.cost.round_in_gradients, unmeasured)
+    return lambda section: resolved_method(config, section, setup, cost)
 
 
 def _search(

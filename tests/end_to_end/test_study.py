@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import signal
 import time
+from math import log2
 
 import pytest
 
@@ -21,6 +22,7 @@ FRAGILE = """
 import os
 import sys
 import time
+from math import log2
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -154,3 +156,17 @@ def test_a_run_that_cannot_be_done_is_told_and_the_others_are_done(tmp_path):
     assert done.returncode == 2
     assert "batch_size = 5000 is more than the 600 rows" in done.stderr
     assert len(results(tmp_path)) == 2
+
+
+def test_what_a_round_costs_is_measured_once_for_all_runs(tmp_path):
+    measured = TWO.replace("round_in_gradients = 100", 'round_in_gradients = "auto"')
+    (tmp_path / "config.toml").write_text(measured)
+    study(tmp_path, "--seeds", "1").expect(0)
+    study(tmp_path, "--seeds", "3").expect(0)
+    costs = {
+        key: result["round_in_gradients"] for key, result in results(tmp_path).items()
+    }
+    assert len(costs) == 6
+    of_svrg = {cost for key, cost in costs.items() if "pmgt-svrg" in key}
+    assert len(of_svrg) == 1
+    assert log2(of_svrg.pop()).is_integer()
