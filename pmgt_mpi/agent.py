@@ -79,6 +79,8 @@ class Agent:
         Component gradients evaluated so far: n_i for a full one, 2b for a difference.
     gradients_paper
         The same as the paper counts them: b for a difference.
+    passes
+        Over the rows for products and matrices; each counts n_i gradients too.
     """
 
     def __init__(
@@ -100,6 +102,7 @@ class Agent:
         self.n = n
         self.gradients = 0
         self.gradients_paper = 0
+        self.passes = 0
         purpose = f"algorithm {stream_name}"
         self._shared = stream(seed, purpose, 0)
         own = stream(seed, purpose, 1, agent_id)
@@ -151,6 +154,21 @@ class Agent:
         self._count(len(rows))
         estimate, mean = self._table.update(x, rows, table, mean)
         return self._weighted(estimate), mean
+
+    def product(self, V: Array) -> Array:
+        """C_i V, of a problem whose answer is eigenvectors: a pass over the rows."""
+        self._pass()
+        return self._weighted(self._problem.product(V))  # type: ignore[attr-defined]
+
+    def gram(self) -> Array:
+        """C_i, d × d, of such a problem: a pass too; not to be changed."""
+        self._pass()
+        return self._weighted(self._problem.gram())  # type: ignore[attr-defined]
+
+    def _pass(self) -> None:
+        self.passes += 1
+        self.gradients += self._problem.rows
+        self.gradients_paper += self._problem.rows
 
     def prox(self, z: Array, eta: float) -> Array:
         """argmin_x psi(x) + ‖x − z‖² / (2 eta)."""
@@ -248,6 +266,7 @@ class Agent:
         return {
             "gradients": self.gradients,
             "gradients_paper": self.gradients_paper,
+            "passes": self.passes,
             "shared": self._shared.bit_generator.state,
             "own": self._own_chance.bit_generator.state,
             "indices": self._indices.snapshot(),
@@ -257,6 +276,7 @@ class Agent:
         """Go back to where `snapshot` was taken, in the same place of every stream."""
         self.gradients = snapshot["gradients"]
         self.gradients_paper = snapshot["gradients_paper"]
+        self.passes = snapshot.get("passes", 0)  # older ones are of methods without
         self._shared.bit_generator.state = snapshot["shared"]
         self._own_chance.bit_generator.state = snapshot["own"]
         self._indices.restore(snapshot["indices"])

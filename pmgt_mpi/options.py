@@ -54,6 +54,7 @@ Strength = Annotated[float, Within(ge=0, le=1e15)]
 """A coefficient of a problem or regularizer: its square is a number in float32 too."""
 PositiveStrength = Annotated[float, Within(ge=1e-15, le=1e15)]
 Probability = Annotated[float, Within(gt=0, le=1)]
+Tolerance = Annotated[float, Within(gt=0, lt=1)]
 Count = Annotated[int, Within(ge=1, le=2**53)]
 """A number of things of which there is at least one; formulas take it as a float."""
 

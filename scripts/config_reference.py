@@ -20,7 +20,7 @@ from math import inf
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin
 
-from pmgt_mpi.algorithms import ALGORITHMS
+from pmgt_mpi.algorithms import METHODS
 from pmgt_mpi.config import sections
 from pmgt_mpi.config.checking import Fields, keys_of, option_fields
 from pmgt_mpi.data import PARTITIONS, SCALINGS, SOURCES
@@ -52,7 +52,7 @@ NAMED = {
     "data": SOURCES,
     "problem": PROBLEMS,
     "regularizer": REGULARIZERS,
-    "algorithm": ALGORITHMS,
+    "algorithm": METHODS,
 }
 """What a section names, whose options are keys of it too."""
 
@@ -63,7 +63,7 @@ EXPLAINED = (
     (SOURCES, "[readers](data.md#readers)"),
     (PARTITIONS, "[partitions](data.md#who-gets-which-rows)"),
     (SCALINGS, "[scalings](data.md#scale-and-layout)"),
-    (ALGORITHMS, "[methods](methods.md)"),
+    (METHODS, "[methods](methods.md)"),
 )
 """Where the names of a registry are explained; of another they are told here."""
 

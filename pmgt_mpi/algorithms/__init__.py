@@ -1,6 +1,9 @@
 """The algorithms room: one file for each method, in the letters of its paper."""
 
+from pmgt_mpi.algorithms.eigenvectors import EIGENVECTORS
 from pmgt_mpi.registry import Registry
+
+__all__ = ["ALGORITHMS", "EIGENVECTORS", "METHODS"]
 
 ALGORITHMS = Registry(
     "algorithm",
@@ -43,3 +46,7 @@ ALGORITHMS = Registry(
         "proxskip": "pmgt_mpi.algorithms.proxskip:ProxSkip",
     },
 )
+"""Those that minimise."""
+
+METHODS = Registry("algorithm", {**ALGORITHMS, **EIGENVECTORS})
+"""All that an [[algorithm]] of a config may name."""

@@ -69,6 +69,8 @@ class Traits(NamedTuple):
         the user is told, and the method runs.
     psd
         Whether its proof assumes 0 ⪯ W; likewise.
+    finds
+        What it looks for, which must be what the problem asks for.
     """
 
     source: str
@@ -82,6 +84,7 @@ class Traits(NamedTuple):
     square: bool = False
     convex: Literal["components", "agents", "mean"] = "mean"
     psd: bool = False
+    finds: Literal["minimiser", "eigenvectors"] = "minimiser"
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pmgt_mpi.algorithms import ALGORITHMS
+from pmgt_mpi.algorithms import ALGORITHMS, EIGENVECTORS
 from pmgt_mpi.data import PARTITIONS, SCALINGS, SOURCES
 from pmgt_mpi.gossip import MIXINGS
 from pmgt_mpi.graphs import TOPOLOGIES, WEIGHTS
@@ -11,6 +11,7 @@ from pmgt_mpi.regularizers import REGULARIZERS
 
 CHAPTERS = (
     ("algorithms", "[[algorithm]] name", ALGORITHMS),
+    ("eigenvector solvers", "[[algorithm]] name", EIGENVECTORS),
     ("problems", "[problem] kind", PROBLEMS),
     ("regularizers", "[regularizer] kind", REGULARIZERS),
     ("graphs", "[network] topology", TOPOLOGIES),

@@ -9,7 +9,7 @@ from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from pmgt_mpi.algorithms import ALGORITHMS
+from pmgt_mpi.algorithms import METHODS
 from pmgt_mpi.config.checking import check_named, check_section, refuse_large
 from pmgt_mpi.config.overrides import override, refuse_idle
 from pmgt_mpi.config.schema import Config
@@ -240,7 +240,7 @@ def _algorithms(
     if not isinstance(sections, list) or not sections:
         raise UserError(
             f"{origin}: no algorithm is listed; add a section [[algorithm]] with "
-            f"name = one of {', '.join(ALGORITHMS)}"
+            f"name = one of {', '.join(METHODS)}"
         )
     checked = []
     for number, values in enumerate(sections):

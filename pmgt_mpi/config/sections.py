@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal
 
-from pmgt_mpi.algorithms import ALGORITHMS
+from pmgt_mpi.algorithms import METHODS
 from pmgt_mpi.data import PARTITIONS, SCALINGS, SOURCES
 from pmgt_mpi.gossip import EXCHANGES, MIXINGS
 from pmgt_mpi.graphs import TOPOLOGIES, WEIGHTS
@@ -285,7 +285,7 @@ class AlgorithmSection:
         In place of ``every`` of [evaluate].
     """
 
-    name: Annotated[str, ALGORITHMS]
+    name: Annotated[str, METHODS]
     method: Annotated[Any, OF_NAMED]
     label: str = ""
     stream: str = ""

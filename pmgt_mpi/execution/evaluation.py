@@ -65,6 +65,14 @@ class Objective:
         step = x - self._regularizer.prox(x - gradient, 1.0)
         return value + self._regularizer.value(x), float(np.linalg.norm(step))
 
+    def figures(self, x: Array, value: float) -> Record:
+        """What the problem has to tell beside F(x) = value."""
+        if not hasattr(self._problem, "figures"):
+            return {}
+        x_star = None if self._reference is None else self._reference.x
+        figures: Record = self._problem.figures(x, value, x_star)
+        return figures
+
     def suboptimality(self, x: Array) -> float | None:
         """F(x) − F*, where F* is known."""
         if self._reference is None:
@@ -141,6 +149,7 @@ class Evaluator:
                 "suboptimality": excess,
                 "relative_suboptimality": self._relative(excess),
                 "consensus": self._consensus(x, mean),
+                **self.objective.figures(mean, value),
             }
             if self.with_mapping:
                 record["gradient_mapping"] = mapping

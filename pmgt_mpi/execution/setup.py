@@ -20,6 +20,7 @@ from pmgt_mpi.graphs.neighbourhood import Neighbourhood, NetworkFacts
 from pmgt_mpi.mpi.collective import Collective
 from pmgt_mpi.optimum.accuracy import accuracy_of
 from pmgt_mpi.optimum.cache import cached_minimise
+from pmgt_mpi.optimum.eigenvectors import leading_eigenvectors
 from pmgt_mpi.optimum.reference import Reference, minimise
 from pmgt_mpi.parameters.estimates import asks_for_constants, estimated_constants
 from pmgt_mpi.problems.base import Constants, Problem
@@ -167,7 +168,8 @@ def make_functions(
 ) -> tuple[Problem, Regularizer, Array]:
     """Make f_i and psi, and the point x^0 where every algorithm starts.
 
-    That is zero, if nothing else is wanted and psi allows it.
+    That is zero, if the problem has no start of its own, nothing else is wanted and
+    psi allows it.
     """
     problem: Problem = given.problem
     if isinstance(given.problem, type):
@@ -180,6 +182,8 @@ def make_functions(
     if given.x0 is not None:
         with collective.agreed():
             x0 += _given_start(given.x0, x0.shape)
+    elif hasattr(problem, "start"):
+        x0 += problem.start
     elif np.isinf(regularizer.value(x0)):
         x0 = regularizer.prox(x0, 1.0)  # a box that does not hold zero
     return problem, regularizer, x0
@@ -219,7 +223,9 @@ def measure(
     reference = None
     if config.evaluate.reference:
         f = (problem, regularizer, collective)
-        if config.data is None or loaded.shard is None:
+        if hasattr(problem, "product"):
+            reference = leading_eigenvectors(problem, collective, weight)
+        elif config.data is None or loaded.shard is None:
             reference = minimise(*f, weight, constants)
         else:
             options = config.problem.options

@@ -23,7 +23,8 @@ def cadence(facts: RunFacts, stop: StopSection, method: Algorithm) -> int:
     if not hasattr(method, "traits"):
         return 1
     reads = facts.n * record_reads(facts, stop)
-    return ceil(reads / (SHARE * 2 * step_cost(method, facts.n).paper))
+    read = step_cost(method, facts.n).paper  # none where all is read at the start
+    return ceil(reads / (SHARE * 2 * read)) if read else 1
 
 
 def record_reads(facts: RunFacts, stop: StopSection) -> int:

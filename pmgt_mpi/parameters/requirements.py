@@ -6,6 +6,7 @@ checked.
 
 from __future__ import annotations
 
+from pmgt_mpi.algorithms import EIGENVECTORS
 from pmgt_mpi.algorithms.base import Algorithm
 from pmgt_mpi.algorithms.traits import Traits
 from pmgt_mpi.config.sections import NEEDS_REFERENCE, StopSection
@@ -26,6 +27,7 @@ def refuse_unmet(name: str, method: Algorithm, facts: RunFacts) -> None:
     traits = traits_of(method)
     if traits is None:
         return
+    _refuse_another_aim(name, traits, facts)
     agents = len(facts.rows)
     if traits.alone and agents > 1:
         raise UserError(
@@ -52,6 +54,27 @@ def refuse_unmet(name: str, method: Algorithm, facts: RunFacts) -> None:
         raise UserError(
             f"{name} divides by the strength of the problem's l2 term, and there is "
             f"none; set [problem] l2, or take {traits.instead}"
+        )
+
+
+def _refuse_another_aim(name: str, traits: Traits, facts: RunFacts) -> None:
+    """Refuse a minimiser for eigenvectors, and the other way round."""
+    asked = "eigenvectors" if hasattr(facts.problem, "product") else "minimiser"
+    if traits.finds == "minimiser" and asked == "eigenvectors":
+        raise UserError(
+            f"{name} looks for a minimiser, and the problem asks for eigenvectors; "
+            f"take one of {', '.join(EIGENVECTORS)}"
+        )
+    if traits.finds == "eigenvectors" and asked == "minimiser":
+        raise UserError(
+            f"{name} looks for eigenvectors, and the problem asks for a minimiser; "
+            "take [problem] kind = 'pca', or a method that minimises"
+        )
+    psi = type(facts.regularizer)
+    if asked == "eigenvectors" and psi is not NoRegularizer:
+        raise UserError(
+            f"{name} looks for eigenvectors, which no regularizer changes, and there "
+            f"is {psi.__name__}; take the regularizer 'none'"
         )
 
 

@@ -13,5 +13,6 @@ PROBLEMS = Registry(
         "indefinite-quadratic": (
             "pmgt_mpi.problems.indefinite_quadratic:IndefiniteQuadratic"
         ),
+        "pca": "pmgt_mpi.problems.principal_components:PrincipalComponents",
     },
 )

@@ -38,6 +38,16 @@ class Problem(Protocol):
         suboptimality is exact down to rounding.
     ``plus_square(epsilon) -> Problem``
         f_i + (ε/2)‖x‖², the rows shared, where that is better than a wrapper.
+    ``start``
+        Where algorithms start, the same on every agent, in place of zero.
+    ``figures(x, value, x_star) -> dict``
+        What a record tells beside F = value; no collective, as x is the same for all.
+
+    A problem whose answer is eigenvectors of the mean of symmetric C_i has, for the
+    methods that find them,
+
+    ``product(V)`` and ``gram()``
+        C_i V for V of d × k, and C_i itself: both of them a pass over the rows.
     """
 
     shape: tuple[int, ...]

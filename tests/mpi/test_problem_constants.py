@@ -59,7 +59,7 @@ def alone(kind):
     return problem_of(kind, Collective(MPI.COMM_SELF))[0]
 
 
-every_kind = pytest.mark.parametrize("kind", list(PROBLEMS))
+every_kind = pytest.mark.parametrize("kind", list(OPTIONS))
 linear_models = pytest.mark.parametrize("kind", list(FACTORS))
 
 

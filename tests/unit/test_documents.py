@@ -16,7 +16,7 @@ from typing import Annotated, Literal
 import pytest
 
 import pmgt_mpi
-from pmgt_mpi.algorithms import ALGORITHMS
+from pmgt_mpi.algorithms import METHODS
 from pmgt_mpi.algorithms.traits import Traits
 from pmgt_mpi.api import Result
 from pmgt_mpi.config.read import check_config
@@ -48,7 +48,6 @@ from tests.support.documents import (
     table,
     text_of,
 )
-from tests.support.methods import TRAITS
 
 names = pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
 
@@ -157,6 +156,8 @@ CLASSES = {
 
 
 def setting_of(traits: Traits) -> str:
+    if traits.finds == "eigenvectors":
+        return "eigenvectors"
     return CLASSES[traits.convex] + (", one machine" if traits.alone else "")
 
 
@@ -170,19 +171,22 @@ def row_of(name: str, traits: Traits) -> str:
     return "| " + " | ".join(cells) + " |"
 
 
-@pytest.mark.parametrize("name", ALGORITHMS)
+@pytest.mark.parametrize("name", METHODS)
 def test_the_table_of_methods_says_what_they_say_of_themselves(name):
-    assert row_of(name, TRAITS[name]) in text_of("docs/methods.md").splitlines()
+    assert (
+        row_of(name, METHODS.load(name).traits)
+        in text_of("docs/methods.md").splitlines()
+    )
 
 
 def test_the_readme_names_every_method_once_under_what_it_is_made_for():
     wanted: dict[str, list[str]] = {}
-    for name in ALGORITHMS:
-        wanted.setdefault(setting_of(TRAITS[name]), []).append(name)
+    for name in METHODS:
+        wanted.setdefault(setting_of(METHODS.load(name).traits), []).append(name)
     page = text_of("README.md")
     shown = rows_of(page.partition("## Methods\n")[2].partition("\n\n[")[0])
     assert {setting: quoted(cell) for setting, cell in shown} == wanted
-    assert f"beside {len(ALGORITHMS) - 2} others" in page
+    assert f"beside {len(METHODS) - 2} others" in page
 
 
 # Code that is shown as it stands in a file.
@@ -255,7 +259,7 @@ NAMED = {
     "data": ("source", SOURCES),
     "problem": ("kind", PROBLEMS),
     "regularizer": ("kind", REGULARIZERS),
-    "algorithm": ("name", ALGORITHMS),
+    "algorithm": ("name", METHODS),
 }
 """Sections whose keys depend on what they name."""
 

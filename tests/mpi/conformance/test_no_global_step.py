@@ -12,38 +12,12 @@ from mpi4py import MPI
 from pmgt_mpi.gossip import EXCHANGES
 from tests.support.engines import both_engines, engine_of
 from tests.support.methods import METHODS, TRAITS, fits
+from tests.support.point_to_point import COLLECTIVES, PointToPoint
 from tests.support.small_world import Case, D
 
 POINT_TO_POINT = {
     "Isend", "Irecv", "Send_init", "Recv_init", "Free", "Dup", "Clone",
 }  # fmt: skip
-COLLECTIVES = [
-    name
-    for name in dir(MPI.Intracomm)
-    if name.lower().lstrip("i").split("_")[0]
-    in {
-        "barrier", "bcast", "gather", "gatherv", "scatter", "scatterv", "allgather",
-        "allgatherv", "alltoall", "alltoallv", "alltoallw", "reduce", "allreduce",
-        "scan", "exscan",
-    }
-    or name.startswith(("Reduce_scatter", "Ireduce_scatter", "Neighbor", "neighbor"))
-    or name.startswith("Ineighbor")
-]  # fmt: skip
-
-
-class PointToPoint(MPI.Intracomm):
-    """A communicator on which only messages between two ranks are allowed."""
-
-
-def forbid(name):
-    def raises(self, *arguments, **options):  # noqa: ARG001
-        raise AssertionError(f"an algorithm called the collective {name}")
-
-    return raises
-
-
-for collective_name in COLLECTIVES:
-    setattr(PointToPoint, collective_name, forbid(collective_name))
 
 
 def test_the_list_of_collectives_is_not_empty_and_they_raise(comm):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pmgt_mpi.algorithms import ALGORITHMS
+from pmgt_mpi.algorithms import METHODS
 from tests.unit.config.configs import complaint
 
 nan, inf = float("nan"), float("inf")
@@ -238,7 +238,7 @@ def test_a_section_that_is_none(section, value):
 def test_no_algorithm(value):
     assert complaint(algorithm=value) == (
         "no algorithm is listed; add a section [[algorithm]] with name = one of "
-        + ", ".join(ALGORITHMS)
+        + ", ".join(METHODS)
     )
 
 
@@ -247,7 +247,7 @@ def test_an_algorithm_that_is_no_section_or_has_no_name():
         "[[algorithm]] number 1 must be a section with keys, not 3"
     )
     assert complaint(algorithm=[{"step_size": 1}]) == (
-        f"{ALGORITHM} name is missing; valid: {', '.join(ALGORITHMS)}"
+        f"{ALGORITHM} name is missing; valid: {', '.join(METHODS)}"
     )
 
 
