@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 from pmgt_mpi.version import __version__
 
-__all__ = ["Result", "__version__", "solve"]
+__all__ = ["PCA", "Result", "__version__", "solve"]
 
 if TYPE_CHECKING:
     from pmgt_mpi.api import Result, solve
+    from pmgt_mpi.estimators.pca import PCA
 
 
 def __getattr__(name: str) -> Any:
@@ -21,4 +22,8 @@ def __getattr__(name: str) -> Any:
         from pmgt_mpi import api
 
         return getattr(api, name)
+    if name == "PCA":
+        from pmgt_mpi.estimators import load
+
+        return load(name)
     raise AttributeError(f"module 'pmgt_mpi' has no attribute '{name}'")

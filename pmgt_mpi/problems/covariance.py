@@ -45,21 +45,29 @@ class Covariance:
         The agent's rows, n_i × d: an array, perhaps on disk, or a CSR array.
     centre
         c, which all agents share; None for zero.
+
+    Attributes
+    ----------
+    shape
+        Of a vector that it is applied to.
+    matrix_is_cheaper
+        Whether products are taken with C_i, once it is made, and not with the rows.
     """
 
     def __init__(self, A: Any, centre: Array | None = None) -> None:
         self.A = A
         self.rows: int = A.shape[0]
+        self.shape = (int(A.shape[1]),)
         self.columns: int = A.shape[1]
         self.sparse = not isinstance(A, np.ndarray)
         self.centre = np.zeros(self.columns) if centre is None else centre
         stored = A.nnz if self.sparse else A.size
         d = self.columns
-        self._matrix_is_cheaper = d <= DENSE_LIMIT and d * d < stored
+        self.matrix_is_cheaper = d <= DENSE_LIMIT and d * d < stored
 
     def product(self, V: Array) -> Array:
         """C_i V, a new array of V's shape and type."""
-        if self._matrix_is_cheaper:
+        if self.matrix_is_cheaper:
             out = self.matrix @ V
         else:
             out = np.zeros(V.shape)
@@ -97,7 +105,7 @@ class Covariance:
 
     def trace(self) -> float:
         """The agent's part of the total variance."""
-        if "matrix" in self.__dict__:
+        if self.matrix_is_cheaper or "matrix" in self.__dict__:
             return float(np.trace(self.matrix))
         total = 0.0
         for a in blocks_of(self.A):

@@ -15,6 +15,7 @@ from tests.support.documents import block, quoted, table
 
 PROGRAMS = [
     ("README.md", "solve"),
+    ("docs/pca.md", "pca"),
     ("docs/python.md", "solve"),
     ("docs/extending.md", "own problem"),
     ("docs/extending.md", "own graph"),

@@ -80,7 +80,7 @@ def meeting(Q, CQ):
     return H
 
 
-def lanczos(world, start, steps, *, tolerance, basis, mix_rounds, block_rounds):
+def lanczos(world, start, steps, *, tolerance, basis, mix_rounds):
     """Rayleigh and Ritz in a growing basis, thick restarts, every product mixed."""
     del tolerance
     C, k, d = covariances(world), start.shape[1], len(start)
@@ -94,13 +94,13 @@ def lanczos(world, start, steps, *, tolerance, basis, mix_rounds, block_rounds):
             H = meeting(Q[i], CQ[i])
             _, Y = top(H, k)
             V, CV = Q[i] @ Y, CQ[i] @ Y
-            R = (CV - V @ (V.T @ CV)) @ (V.T @ start)
+            R = (CV - V * np.diag(V.T @ CV)) @ (V.T @ start)
             if Q[i].shape[1] + width > most:
                 _, Y = top(H, min(2 * k, most - width))
                 Q[i], CQ[i] = Q[i] @ Y, CQ[i] @ Y
             R = R[:, -width:]
             blocks.append(orth(R - Q[i] @ (Q[i].T @ R)))
-        blocks = mixed(world, blocks, block_rounds)
+        blocks = mixed(world, blocks, mix_rounds)
         blocks = [orth(b - q @ (q.T @ b)) for b, q in zip(blocks, Q, strict=True)]
         CB = mixed(world, [c @ b for c, b in zip(C, blocks, strict=True)], mix_rounds)
         Q = [np.hstack(pair) for pair in zip(Q, blocks, strict=True)]

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from pmgt_mpi.agent import Agent
 from pmgt_mpi.algorithms.base import Setting
 from pmgt_mpi.algorithms.eigenvectors.subspace import (
+    Found,
     leading,
     resolved_rounds,
     signed,
@@ -30,7 +31,6 @@ class State:
     V: Array
     values: Array
     start: Array
-    residual: float
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,7 +75,7 @@ class GossipCovariance:
         """C_i, before it is mixed."""
         C = agent.gram()
         triangle = C[np.triu_indices(len(C))]
-        return State(triangle, x0, np.zeros(x0.shape[1]), x0, 1.0)
+        return State(triangle, x0, np.zeros(x0.shape[1]), x0)
 
     def step(self, agent: Agent, s: State) -> State:
         """One mix."""
@@ -87,11 +87,16 @@ class GossipCovariance:
         C.T[upper] = triangle
         values, V = leading(C, k)
         V = signed(V.astype(s.V.dtype), s.start)
-        return State(triangle, V, values, s.start, self.tolerance * s.residual)
+        return State(triangle, V, values, s.start)
 
     def solution(self, state: State) -> Array:
         """V."""
         return state.V
+
+    def found(self, state: State) -> Found:
+        """The eigenpairs; their residuals are what the mixing has been made for."""
+        left = self.tolerance * np.abs(state.values).max()
+        return Found(state.V, state.values, np.full_like(state.values, left))
 
     def resolve(self, setting: Setting) -> Self:
         """M for the tolerance."""

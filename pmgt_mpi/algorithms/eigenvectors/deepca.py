@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 from pmgt_mpi.agent import Agent
 from pmgt_mpi.algorithms.base import Setting
 from pmgt_mpi.algorithms.eigenvectors.subspace import (
-    across,
+    Found,
     orthonormal,
     resolved_rounds,
+    ritz,
 )
 from pmgt_mpi.algorithms.traits import Cost, Traits
 from pmgt_mpi.options import AUTO, AutoMixRounds
@@ -27,13 +28,12 @@ ENOUGH = 0.05
 
 @dataclass(frozen=True)
 class State:
-    """Variables of one agent: S tracks C V, and V is its basis."""
+    """Variables of one agent: S tracks C V_old, and V is its basis."""
 
     S: Array
     V: Array
-    CV: Array
-    values: Array
-    residual: float
+    V_old: Array
+    CV_old: Array
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,20 +72,22 @@ class DeEPCA:
 
     def init(self, agent: Agent, x0: Array) -> State:  # noqa: ARG002
         """S = V = V^0, and nothing tracked."""
-        k = x0.shape[1]
         zero = np.zeros_like(x0)
-        return State(zero, x0, zero, np.zeros(k, x0.dtype), 1.0)
+        return State(zero, x0, zero, zero)
 
     def step(self, agent: Agent, s: State) -> State:
         """One iteration."""
         CV = agent.product(s.V)
-        S = agent.mix(s.S + CV - s.CV, self.mix_rounds)
-        values = np.einsum("ij,ij->j", s.V, S)
-        return State(S, orthonormal(S), CV, values, across(s.V, S))
+        S = agent.mix(s.S + CV - s.CV_old, self.mix_rounds)
+        return State(S, orthonormal(S), s.V, CV)
 
     def solution(self, state: State) -> Array:
         """V."""
         return state.V
+
+    def found(self, state: State) -> Found:
+        """The eigenpairs of C in the span of V_old, of which S is the product."""
+        return ritz(state.V_old, state.S, state.V.shape[1])[0]
 
     def resolve(self, setting: Setting) -> Self:
         """M that contract to 0.05."""

@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 from pmgt_mpi.agent import Agent
 from pmgt_mpi.algorithms.base import Setting
 from pmgt_mpi.algorithms.eigenvectors.subspace import (
-    leading,
+    Found,
     orthonormal,
     resolved_rounds,
+    ritz,
     signed,
 )
 from pmgt_mpi.algorithms.traits import Cost, Traits
@@ -22,20 +23,14 @@ from pmgt_mpi.options import AUTO, AutoMixRounds, Count, Tolerance
 Array = NDArray[Any]
 NAME = "lanczos"
 
-ALIKE = 1e-3
-"""Contraction of the mix that makes a new block the same on all agents."""
-
 
 @dataclass(frozen=True)
 class State:
-    """The basis Q and CQ, and what was found in it."""
+    """The basis Q, its products, and the start."""
 
     Q: Array
     CQ: Array
-    V: Array
-    values: Array
     start: Array
-    residual: float
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,7 +41,7 @@ class BlockLanczos:
 
         Θ, Y   = the k leading eigenpairs of QᵀCQ,  V = QY       (Rayleigh and Ritz)
         R      = CV − VΘ                                         (spans the next block)
-        Q_new  = orth(mix(orth(R), M'))                          (orthogonal to Q)
+        Q_new  = orth(mix(orth(R), M))                           (orthogonal to Q)
         CQ_new = mix(C_i Q_new, M)
 
     The basis is that of Lanczos, as the residuals span what C adds to it; CQ is kept,
@@ -54,10 +49,11 @@ class BlockLanczos:
     columns, it is made anew of the 2k leading Ritz vectors (Wu and Simon 2000).
 
     Agents must agree on Q_new, for the error of CQ_new is what they differ by in it;
-    and a residual r that is known to ε says where it points to ε/r only. So each block
-    is mixed before it is used, with M' rounds that contract to 1e-3.
+    and a residual r that is known to ε says where it points to ε/r only. Where one
+    vector has converged and others have not, a column of R is rounding: without the mix
+    its product would be wrong, and would stay in the basis.
 
-    Cost of a step: n_i component gradients, a pass over the rows, and M + M' rounds.
+    Cost of a step: n_i component gradients, a pass over the rows, and 2M rounds.
 
     Parameters
     ----------
@@ -68,8 +64,6 @@ class BlockLanczos:
         Most columns of Q; at least 3k.
     mix_rounds
         M; ``"auto"`` is what the tolerance needs.
-    block_rounds
-        M'; ``"auto"`` contracts to 1e-3.
 
     References
     ----------
@@ -80,79 +74,51 @@ class BlockLanczos:
 
     traits: ClassVar[Traits] = Traits(
         source="Golub and Underwood 1977",
-        cost=Cost(gradients="n", paper="n", rounds="M + B"),
-        letters=(("block_rounds", "B"),),
+        cost=Cost(gradients="n", paper="n", rounds="2*M"),
         finds="eigenvectors",
     )
 
     tolerance: Tolerance = 1e-13
     basis: Count = 60
     mix_rounds: AutoMixRounds = AUTO
-    block_rounds: AutoMixRounds = AUTO
 
     def init(self, agent: Agent, x0: Array) -> State:
         """Q = V^0, the same on all agents, and its products."""
-        CQ = agent.mix(agent.product(x0), self.mix_rounds)
-        return self._found(x0, CQ, x0)
+        return State(x0, agent.mix(agent.product(x0), self.mix_rounds), x0)
 
     def step(self, agent: Agent, s: State) -> State:
         """One block more."""
         Q, CQ = s.Q, s.CQ
-        d, k = s.V.shape
+        d, k = s.start.shape
         most = min(d, max(self.basis, 3 * k))
         width = min(k, most - k)
         if width == 0:
             return s  # k = d: the basis is all there is
+        found, R = ritz(Q, CQ, k)
+        # Agents may have other vectors where two Ritz values are close, and other
+        # signs; R Vᵀ is the same for all.
+        R = R @ (found.V.T @ s.start)
         if Q.shape[1] + width > most:
-            _, Y = leading(projected(Q, CQ), min(2 * k, most - width))
-            Q, CQ = Q @ Y, CQ @ Y
-        W = self._residuals(s)[:, -width:]
-        W = agent.mix(orthogonal_to(Q, W), self.block_rounds)
+            kept, R_kept = ritz(Q, CQ, min(2 * k, most - width))
+            Q, CQ = kept.V, kept.V * kept.values + R_kept
+        W = agent.mix(orthogonal_to(Q, R[:, -width:]), self.mix_rounds)
         W = orthogonal_to(Q, W)
         CW = agent.mix(agent.product(W), self.mix_rounds)
-        return self._found(np.hstack([Q, W]), np.hstack([CQ, CW]), s.start)
-
-    def _residuals(self, s: State) -> Array:
-        """CV − VΘ in coordinates that no agent chooses for itself.
-
-        Where two Ritz values are close, each agent has its own vectors for them; their
-        span, and so R Vᵀ, is that of all.
-        """
-        _, Y = leading(projected(s.Q, s.CQ), s.V.shape[1])
-        V, CV = s.Q @ Y, s.CQ @ Y
-        return (CV - V @ (V.T @ CV)) @ (V.T @ s.start)  # type: ignore[no-any-return]
-
-    def _found(self, Q: Array, CQ: Array, start: Array) -> State:
-        """Rayleigh and Ritz in the basis Q."""
-        values, Y = leading(projected(Q, CQ), start.shape[1])
-        V, CV = Q @ Y, CQ @ Y
-        size = float(np.linalg.norm(CV))
-        residual = float(np.linalg.norm(CV - V * values)) / size if size > 0 else 0.0
-        return State(Q, CQ, signed(V, start), values, start, residual)
+        return State(np.hstack([Q, W]), np.hstack([CQ, CW]), s.start)
 
     def solution(self, state: State) -> Array:
         """V."""
-        return state.V
+        return signed(self.found(state).V, state.start)
+
+    def found(self, state: State) -> Found:
+        """The eigenpairs of C in the span of Q."""
+        return ritz(state.Q, state.CQ, state.start.shape[1])[0]
 
     def resolve(self, setting: Setting) -> Self:
-        """M for the tolerance, M' that contract to 1e-3."""
+        """M for the tolerance."""
         contraction = self.tolerance / setting.agents
-        return replace(
-            self,
-            mix_rounds=resolved_rounds(setting, self.mix_rounds, contraction),
-            block_rounds=resolved_rounds(setting, self.block_rounds, ALIKE),
-        )
-
-
-def projected(Q: Array, CQ: Array) -> Array:
-    """QᵀCQ, where two columns meet from the product of the older one.
-
-    When V has converged, R is rounding, a new block is what the agents could agree on
-    of it, and its product is wrong by as much as they could not. V must not see that:
-    what it has to do with the new block, V's own product tells.
-    """
-    older = np.triu(CQ.T @ Q)
-    return older + np.triu(older, 1).T  # type: ignore[no-any-return]
+        M = resolved_rounds(setting, self.mix_rounds, contraction)
+        return replace(self, mix_rounds=M)
 
 
 def orthogonal_to(Q: Array, W: Array) -> Array:

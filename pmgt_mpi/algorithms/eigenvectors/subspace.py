@@ -2,14 +2,38 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pmgt_mpi.algorithms.base import Setting
+from pmgt_mpi.algorithms.base import Algorithm, Setting
 
 Array = NDArray[Any]
+
+
+class Found(NamedTuple):
+    """What an agent knows of the eigenpairs, the largest first.
+
+    Attributes
+    ----------
+    V, values
+        Orthonormal columns v_j, and θ_j = v_jᵀCv_j.
+    residuals
+        ‖Cv_j − θ_j v_j‖: over the gap to the next θ, the angle that v_j is wrong by.
+    """
+
+    V: Array
+    values: Array
+    residuals: Array
+
+
+class EigenvectorSolver(Algorithm, Protocol):
+    """An algorithm that looks for eigenvectors."""
+
+    def found(self, state: Any) -> Found:
+        """Return the eigenpairs, as far as they are known; no message, no pass."""
+        ...
 
 
 def orthonormal(S: Array) -> Array:
@@ -34,11 +58,19 @@ def signed(V: Array, start: Array) -> Array:
     return V * np.where(towards < 0, -1.0, 1.0).astype(V.dtype)  # type: ignore[no-any-return]
 
 
-def across(V: Array, CV: Array) -> float:
-    """‖(I − VVᵀ)CV‖ / ‖CV‖: how far V is from spanning an eigenspace."""
-    size = float(np.linalg.norm(CV))
-    rest = float(np.linalg.norm(CV - V @ (V.T @ CV)))
-    return rest / size if size > 0 else 0.0
+def ritz(Q: Array, CQ: Array, k: int) -> tuple[Found, Array]:
+    """Rayleigh and Ritz: the k leading eigenpairs of C in the span of Q, and CV − VΘ.
+
+    Two columns meet in QᵀCQ from the product of the older one. When V has converged, a
+    new column of a basis is made of rounding, and its product is wrong by as much as
+    agents could not agree on it. V must not see that: what it has to do with the new
+    column, V's own product tells.
+    """
+    older = np.triu(CQ.T @ Q)
+    values, Y = leading(older + np.triu(older, 1).T, k)
+    V = Q @ Y
+    R = CQ @ Y - V * values
+    return Found(V, values, np.linalg.norm(R, axis=0)), R
 
 
 def resolved_rounds(setting: Setting, wanted: int | str, contraction: float) -> int:

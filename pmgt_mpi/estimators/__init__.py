@@ -1,0 +1,21 @@
+"""Estimators with scikit-learn's interface, on rows that stay with their agent."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pmgt_mpi.registry import Registry, import_object
+
+ESTIMATORS = Registry("estimator", {"PCA": "pmgt_mpi.estimators.pca:PCA"})
+
+
+def load(name: str) -> Any:
+    """Import an estimator, or say that scikit-learn is missing."""
+    try:
+        import sklearn  # noqa: F401
+    except ModuleNotFoundError:
+        raise ModuleNotFoundError(
+            f"pmgt_mpi.{name} has its base classes from scikit-learn, which is not "
+            "installed; pip install 'pmgt_mpi[sklearn]'"
+        ) from None
+    return import_object(ESTIMATORS[name])
