@@ -85,11 +85,19 @@ def resolved_method(
     config: Config,
     section: AlgorithmSection,
     facts: RunFacts,
-    cost: Callable[[], float],
+    cost: Callable[[], float] | None = None,
 ) -> Any:
-    """Return the method of a section with numbers for all its parameters."""
+    """Return the method of a section with numbers for all its parameters.
+
+    Parameters
+    ----------
+    cost
+        Returns c, if that is not the config's number.
+    """
     refuse_unmet(section.name, section.method, facts)
-    setting = setting_of(facts, config, section)._replace(round_cost=cost)
+    setting = setting_of(facts, config, section)
+    if cost is not None:
+        setting = setting._replace(round_cost=cost)
     return section.method.resolve(setting)
 
 

@@ -16,7 +16,7 @@ from pmgt_mpi.graphs.neighbourhood import facts_of
 from pmgt_mpi.graphs.network import Network
 from pmgt_mpi.mpi.collective import Collective
 from pmgt_mpi.mpi.together import LocalComm, Room
-from pmgt_mpi.parameters.cost import ALONE, RoundCost, measured_cost, unmeasured
+from pmgt_mpi.parameters.cost import ALONE, measured_cost
 from pmgt_mpi.parameters.resolve import resolved_method
 from pmgt_mpi.plan.rehearsal import FewRounds, Rehearsal, one_for_all
 from pmgt_mpi.plan.sample import Sample
@@ -51,7 +51,6 @@ def resolved(
     rounds: int | None = None,
 ) -> Algorithm:
     """Make the method with numbers for all its parameters, for that network."""
-    cost = RoundCost(config.cost.round_in_gradients, unmeasured)
     setup = sample.setup._replace(
         collective=Collective(LocalComm(Room(network.agents, inf), 0)),
         network=facts_of(network),
@@ -60,7 +59,7 @@ def resolved(
         setup = setup._replace(rows=[sample.n] * network.agents)
     if rounds is not None:
         config = replace(config, mixing=replace(config.mixing, rounds=rounds))
-    method: Algorithm = resolved_method(config, section, setup, cost)
+    method: Algorithm = resolved_method(config, section, setup)
     return method
 
 

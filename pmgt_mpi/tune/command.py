@@ -27,7 +27,6 @@ from pmgt_mpi.output.series import Result, SeriesFolder
 from pmgt_mpi.output.study import GOALS, short
 from pmgt_mpi.output.table import aligned
 from pmgt_mpi.output.tuning import Tuned, trial_rows
-from pmgt_mpi.parameters.cost import RoundCost, unmeasured
 from pmgt_mpi.parameters.resolve import resolved_method
 from pmgt_mpi.terminal import printable, say, write
 from pmgt_mpi.tune.cost import Formula
@@ -117,8 +116,7 @@ def _open(options: argparse.Namespace, ranks: int) -> Tuning:
 
 
 def _resolver(config: Config, setup: Setup) -> Callable[[AlgorithmSection], Any]:
-    cost = RoundCost(config.cost.round_in_gradients, unmeasured)
-    return lambda section: resolved_method(config, section, setup, cost)
+    return lambda section: resolved_method(config, section, setup)
 
 
 def _search(
