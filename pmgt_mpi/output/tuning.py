@@ -18,7 +18,8 @@ class Tuned:
         The algorithm, and the parameters that were chosen.
     rows
         One for each trial: its number, budget, runs that have reached the goal, cost
-        (None where it was not reached), and each parameter.
+        (None where it was not reached) and cost for a factor of e (None where it came
+        no nearer), and each parameter.
     best
         Number of the best trial.
     """

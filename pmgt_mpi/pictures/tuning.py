@@ -8,9 +8,10 @@ from pathlib import Path
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
-from matplotlib.ticker import EngFormatter, LogLocator, NullFormatter
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
-from pmgt_mpi.output.tuning import Tuned
+from pmgt_mpi.output.study import short
+from pmgt_mpi.output.tuning import Row, Tuned
 from pmgt_mpi.pictures.style import BLUE, COLOURS, FAINT, drawing, plain
 from pmgt_mpi.replacing import replacing
 
@@ -18,6 +19,9 @@ PANEL = (2.9, 2.5)
 """Inches of one panel."""
 
 BEST = COLOURS[1]
+
+DEAR = 100.0
+"""Multiple of the least cost above which a trial is only told to be far dearer."""
 
 
 def plot_tuning(folder: Path, tuned: list[Tuned], cost: str) -> Path:
@@ -37,8 +41,8 @@ def plot_tuning(folder: Path, tuned: list[Tuned], cost: str) -> Path:
             for axis in line[len(one.parameters) :]:
                 axis.set_axis_off()
         figure.suptitle(
-            f"cost: {plain(cost)}; large: the best; ring: the config's own values; "
-            "cross: goal not reached",
+            f"cost: {plain(cost)}\nlarge: the best; ring: the config's own values; "
+            "hollow: goal not reached, cost at its rate; cross: no nearer or too dear",
             fontsize=9,
         )
         content = io.BytesIO()
@@ -51,23 +55,44 @@ def plot_tuning(folder: Path, tuned: list[Tuned], cost: str) -> Path:
 
 def draw_trials(axis: Axes, tuned: Tuned, name: str) -> None:
     """Draw the cost of each trial over one parameter, on logarithmic axes."""
-    reached = [row for row in tuned.rows if row["cost"] is not None]
-    top = 2 * max((row["cost"] for row in reached), default=1.0)
-    for row in tuned.rows:
-        x = row[name]
-        if row["cost"] is None:
-            axis.plot(x, top, "x", color=FAINT, ms=4)
+    costs = [cost_told(tuned, row) for row in tuned.rows]
+    known = [cost for cost in costs if cost is not None]
+    most = DEAR * min(known, default=1.0)
+    costs = [None if cost is None or cost > most else cost for cost in costs]
+    top = 2 * max((cost for cost in costs if cost is not None), default=1.0)
+    for row, cost in zip(tuned.rows, costs, strict=True):
+        x, y = row[name], top if cost is None else cost
+        if cost is None:
+            axis.plot(x, y, "x", color=FAINT, ms=4)
+        elif row["cost"] is None:
+            axis.plot(x, y, "o", ms=3.5, mfc="none", mec=FAINT, mew=0.8)
+        elif row["trial"] == tuned.best:
+            axis.plot(x, y, "o", color=BEST, ms=7, mew=0)
         else:
-            axis.plot(x, row["cost"], "o", color=BLUE, ms=3.5, mew=0)
+            axis.plot(x, y, "o", color=BLUE, ms=3.5, mew=0)
         if row["trial"] == 0:
-            y = top if row["cost"] is None else row["cost"]
-            axis.plot(x, y, "o", ms=8, mfc="none", mec=BLUE, mew=1)
-    for row in reached:
-        if row["trial"] == tuned.best:
-            axis.plot(row[name], row["cost"], "o", color=BEST, ms=7, mew=0)
+            axis.plot(x, y, "o", ms=10, mfc="none", mec=BLUE, mew=1)
     axis.set_xscale("log")
     axis.set_yscale("log")
-    axis.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-    axis.yaxis.set_major_formatter(EngFormatter(sep=""))
-    axis.yaxis.set_minor_formatter(NullFormatter())
+    for scaled in (axis.xaxis, axis.yaxis):
+        scaled.set_major_locator(LogLocator(subs=(1, 2, 5), numticks=8))
+        scaled.set_major_formatter(FuncFormatter(lambda value, _: short(value)))
+        scaled.set_minor_formatter(NullFormatter())
+    axis.tick_params(axis="x", labelsize=7)
     axis.set_xlabel(plain(name))
+
+
+def cost_told(tuned: Tuned, row: Row) -> float | None:
+    """Cost of a trial; at its rate, of one that was ended on its way to the goal.
+
+    The best trial's cost over what it paid for each factor of e tells how many such
+    factors there are.
+    """
+    best = next(one for one in tuned.rows if one["trial"] == tuned.best)
+    if row["cost"] is not None:
+        return float(row["cost"])
+    if row["cost_per_e"] is None:
+        return None
+    if best["cost"] is None or best["cost_per_e"] is None:
+        return None
+    return float(row["cost_per_e"] * best["cost"] / best["cost_per_e"])

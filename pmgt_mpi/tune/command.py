@@ -206,6 +206,7 @@ def _tuned(search: Search, section: AlgorithmSection) -> Tuned:
                 "diverged": statuses.count("diverged"),
                 "failed": statuses.count("failed") + statuses.count("refused"),
                 "cost": score.value if reached else None,
+                "cost_per_e": trial.rate(search.cost),
                 **{choice.name: choice.value for choice in trial.choices},
             }
         )

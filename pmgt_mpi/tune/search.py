@@ -1,16 +1,21 @@
 """The search: every algorithm gets as many trials, with the same largest budget.
 
 Successive halving: all trials run with a ninth of the budget, the best third of them
-with a third of it, and the best third of these with all of it. Nobody's trial gets more
-than another's, and runs that reach the goal or diverge are not repeated.
+with a third of it, and the best third of these with all of it. So it is done with half
+of the trials, anywhere in their ranges, and then with the other half, near the best of
+these. Nobody's trial gets more than another's, and runs that reach the goal or diverge
+are not repeated.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from math import ceil, inf, isfinite
 from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
 
 from pmgt_mpi.config.schema import Config
 from pmgt_mpi.config.sections import AlgorithmSection
@@ -24,6 +29,7 @@ from pmgt_mpi.tune.space import (
     choose,
     lattice,
     own_choice,
+    own_place,
     quasi_random,
     tunables,
 )
@@ -33,6 +39,10 @@ THIRD = 3
 """Of the trials of a rung go on, with so many times the budget."""
 
 RUNGS = 3
+
+NEAR = 0.25
+"""Part of each range about the best trial, in its logarithm, that the later half of the
+trials is in."""
 
 PATIENCE = 2.0
 """A run ends, as it falls behind, at this multiple of the best trial's cost so far."""
@@ -82,7 +92,9 @@ class Search:
     def jobs(self) -> Jobs:
         """Ask for the runs of all trials."""
         for section in self.config.algorithm:
-            own = Trial(0, section, own_choice(section, self.resolve(section)))
+            choices = own_choice(section, self.resolve(section))
+            places = own_place(section, choices, self.ranges)
+            own = Trial(0, places, section, choices)
             self.found[section.label] = [own]
             yield from self._run(own, self.budget or inf)
             self._refuse_small(own)
@@ -110,9 +122,39 @@ class Search:
 
     def _tune(self, section: AlgorithmSection, budget: float) -> Jobs:
         """Make the trials of one algorithm."""
-        trials = list(self._trials(section))
-        self.found[section.label] += trials
-        rungs = RUNGS if self.how == "halving" else 1
+        dimensions = len(tunables(section.method))
+        if not dimensions:
+            return
+        if self.how == "grid":
+            places = lattice(self.trials, dimensions)
+            yield from self._halve(section, places, budget, rungs=1)
+            return
+        near = self.trials // 2
+        places = quasi_random(self.trials - near, dimensions)
+        yield from self._halve(section, places, budget, rungs=RUNGS)
+        centre = self.best(section.label).place
+        places = (
+            np.clip(centre + NEAR * (place - 0.5), 0, 1)
+            for place in quasi_random(near, dimensions)
+        )
+        yield from self._halve(section, places, budget, rungs=RUNGS)
+
+    def _halve(
+        self,
+        section: AlgorithmSection,
+        places: Iterable[NDArray[Any]],
+        budget: float,
+        rungs: int,
+    ) -> Jobs:
+        """Run trials with a part of the budget each, and the best of them with more."""
+        before = self.found[section.label]
+        trials = [
+            Trial(number, place, *choose(
+                section, place, self.resolve, self.rows, self.ranges
+            ))
+            for number, place in enumerate(places, len(before))
+        ]  # fmt: skip
+        before += trials
         for rung in range(rungs):
             part = budget / THIRD ** (rungs - 1 - rung)
             for trial in trials:
@@ -124,15 +166,6 @@ class Search:
                     f"{short(part)}, best: {self._told(trials[0])}"
                 )
             trials = trials[: ceil(len(trials) / THIRD)]
-
-    def _trials(self, section: AlgorithmSection) -> Iterator[Trial]:
-        places = quasi_random if self.how == "halving" else lattice
-        dimensions = len(tunables(section.method))
-        if not dimensions:
-            return
-        for number, place in enumerate(places(self.trials, dimensions), 1):
-            chosen = choose(section, place, self.resolve, self.rows, self.ranges)
-            yield Trial(number, *chosen)
 
     def _run(self, trial: Trial, budget: float) -> Jobs:
         """Run a trial with every stream, unless a smaller budget was enough."""

@@ -133,12 +133,29 @@ def choose(
 
 
 def own_choice(section: AlgorithmSection, method: Any) -> list[Choice]:
-    """Return what the config's own values are: no range holds them in."""
+    """Return the config's own values, which no range has been chosen from."""
     return [
         Choice(name, value, value, value, open_low=False, open_high=False)
         for name in tunables(section.method)
         for value in [getattr(method, name)]
     ]
+
+
+def own_place(
+    section: AlgorithmSection, choices: Sequence[Choice], asked: Sequence[Asked]
+) -> NDArray[Any]:
+    """Return where the config's own values are in the unit cube: mostly in its centre.
+
+    A range that is given may lie elsewhere, and the place be the nearest one in it.
+    """
+    place = []
+    for choice in choices:
+        given = _asked(asked, section, choice.name)
+        x = 0.5
+        if given is not None:
+            x = log(choice.value / given.low) / log(given.high / given.low)
+        place.append(min(max(x, 0.0), 1.0))
+    return np.array(place)
 
 
 def _asked(
@@ -164,10 +181,10 @@ def _chosen(
     low, high = (own / mark.times, own * mark.times)
     if asked is not None:
         low, high = asked.low, asked.high
-    low, high = min(max(low, least), most), min(max(high, least), most)
-    value = low * (high / low) ** x
+    value = low * (high / low) ** x  # in the centre it is the method's own
+    low, high, value = (min(max(one, least), most) for one in (low, high, value))
     if whole:
-        value = min(max(round(value), least), int(most) if most < inf else round(value))
+        value = round(value)
     ends = (round(low), round(high)) if whole else (low, high)
     more = {"open_low": ends[0] > least, "open_high": ends[1] < most}
     return Choice(name, value, low, high, **more)

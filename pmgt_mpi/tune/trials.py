@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from math import inf, log
 from typing import Any, Literal, NamedTuple
 
+from numpy.typing import NDArray
+
 from pmgt_mpi.config.sections import AlgorithmSection
 from pmgt_mpi.output.series import Result
 from pmgt_mpi.tune.cost import Formula
@@ -44,10 +46,18 @@ def score_of(result: Result, cost: Formula) -> Score:
     paid = cost(result["end"])
     if result["status"] == "converged":
         return Score(REACHED, paid)
-    left = result["left"]
+    rate = rate_of(result, cost)
+    if rate < inf:
+        return Score(NEARER, rate)
+    return Score(NO_NEARER, 1 / paid if paid > 0 else inf)
+
+
+def rate_of(result: Result, cost: Formula) -> float:
+    """What a run pays for a factor of e of what is left; infinity without one."""
+    left = result.get("left")
     if result["status"] == "diverged" or left is None or not 0 < left < 1:
-        return Score(NO_NEARER, 1 / paid if paid > 0 else inf)
-    return Score(NEARER, paid / -log(left))
+        return inf
+    return cost(result["end"]) / -log(left)
 
 
 @dataclass
@@ -58,6 +68,8 @@ class Trial:
     ----------
     number
         In the order in which trials are made; 0 has the config's own values.
+    place
+        In the unit cube that its ranges make.
     section, choices
         The algorithm with the parameters, and the ranges that these are from.
     runs
@@ -67,6 +79,7 @@ class Trial:
     """
 
     number: int
+    place: NDArray[Any]
     section: AlgorithmSection
     choices: list[Choice]
     runs: dict[int, Result] = field(default_factory=dict)
@@ -76,6 +89,15 @@ class Trial:
         """Judge all runs: by the worst, or by the median (the worse one of two)."""
         scores = sorted(score_of(run, cost) for run in self.runs.values())
         return scores[-1 if judge == "worst" else len(scores) // 2]
+
+    def rate(self, cost: Formula) -> float | None:
+        """Cost for a factor of e of what is left, the median of the runs on their way.
+
+        None where half of them have come no nearer.
+        """
+        rates = sorted(rate_of(run, cost) for run in self.runs.values())
+        rate = rates[len(rates) // 2]
+        return rate if rate < inf else None
 
     def parameters(self) -> dict[str, Any]:
         """All parameters of the method, as its runs have used them."""

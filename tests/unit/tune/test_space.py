@@ -18,6 +18,7 @@ from pmgt_mpi.tune.space import (
     choose,
     lattice,
     own_choice,
+    own_place,
     quasi_random,
     read_ranges,
     tunables,
@@ -64,6 +65,7 @@ def test_the_centre_is_the_methods_own_choice():
     assert method == Mine(
         batch_size=10, step_size=pytest.approx(0.1), momentum=method.momentum
     )
+    assert chosen([0.5, 0.5, 0.5], rows=11)[0].batch_size == 10
     assert choices[1].low == pytest.approx(0.025)
     assert choices[1].high == pytest.approx(0.4)
 
@@ -97,6 +99,15 @@ def test_a_range_that_is_given_takes_the_place_of_the_methods_own():
     method, choices = chosen([0.5, 0.5, 0.5], asked)
     assert (method.batch_size, method.step_size) == (30, pytest.approx(1.0))
     assert choices[0][2:4] == pytest.approx((3, 300))
+
+
+def test_the_configs_own_values_have_a_place_among_the_others():
+    own = own_choice(SECTION, resolve(SECTION))
+    assert own_place(SECTION, own, []).tolist() == [0.5, 0.5, 0.5]
+    asked = read_ranges(["step_size=0.01,10", "mine.batch_size=20,300"], [SECTION])
+    place = own_place(SECTION, own, asked)
+    assert place == pytest.approx([0.0, 1 / 3, 0.5])
+    assert chosen(place, asked)[0].step_size == pytest.approx(0.1)
 
 
 @pytest.mark.parametrize(
