@@ -41,7 +41,8 @@ class Constants(NamedTuple):
         Of a linear model with convex components and an l2 term of strength μ, the
         weight included: the smallest μ of an agent; and of the worst agent μ + Σ_j L_j,
         Σ_j (1 + L_j/μ) and Σ_j √(1 + L_j/μ), where L_j is 1/n_i of the smoothness of
-        row j. None elsewhere.
+        row j; the last √(2/(1 + L_j/μ)) times as large where for a row that is above 1.
+        None elsewhere.
     estimated
         Whether these are estimates, which may be too small (σ: too large), and of which
         no theorem is to speak.

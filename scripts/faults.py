@@ -184,10 +184,16 @@ METHODS = {
         ("rows by even odds", "odds=np.cumsum(1 + f.smoothness / f.mu)",
          "odds=np.cumsum(1 + 0 * f.smoothness)"),
     ],
+    "adfs": [
+        ("the mix is not divided by its probability in x",
+         "x + rho / p * D", "x + rho * D"),
+        ("the other rows stand still",
+         "v_rows = (1 - rho) * k.v_rows + rho * y_rows", "v_rows = k.v_rows.copy()"),
+    ],
 }
 """What goes wrong in a method, the text, and what takes its place."""
 
-LINEAR = ("dsba", "dvr")
+LINEAR = ("dsba", "dvr", "adfs")
 """Those of them that need components which are convex."""
 
 CENTRAL = [

@@ -28,6 +28,7 @@ ALGORITHMS = Registry(
         "dsa": "pmgt_mpi.algorithms.dsa:DSA",
         "dsba": "pmgt_mpi.algorithms.dsba:DSBA",
         "dvr": "pmgt_mpi.algorithms.dvr:DVR",
+        "adfs": "pmgt_mpi.algorithms.adfs:ADFS",
         "d-get": "pmgt_mpi.algorithms.d_get:DGET",
         "gt-sarah": "pmgt_mpi.algorithms.gt_sarah:GTSARAH",
         "destress": "pmgt_mpi.algorithms.destress:DESTRESS",

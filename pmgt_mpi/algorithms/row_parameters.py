@@ -19,7 +19,9 @@ class Rows(NamedTuple):
     smoothness
         max_i (μ + Σ_j L_j).
     condition, roots
-        max_i Σ_j (1 + L_j/μ), and the same of their square roots.
+        max_i Σ_j (1 + L_j/μ), and the same of their square roots, times √2 over the
+        smallest of them where that is above 1: then 1/(√2 roots) is at most half of the
+        least odds.
     """
 
     mu: float
@@ -35,7 +37,7 @@ def rows_of(method: str, setting: Setting, word: str) -> Rows:
         return Rows(c.mu_rows, c.L_rows, c.kappa_rows, c.root_rows)
     mu = setting.convexity(method, "step_size", word)
     L = max(c.l1, mu)
-    return Rows(mu, L, setting.n * L / mu, setting.n * sqrt(L / mu))
+    return Rows(mu, L, setting.n * L / mu, setting.n * sqrt(2 * L / mu))
 
 
 def spread(method: str, setting: Setting, M: int) -> tuple[float, float]:

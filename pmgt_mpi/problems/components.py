@@ -101,6 +101,7 @@ def row_constants(
         return {}
     f = Components(problem, weight)
     odds = 1 + f.smoothness / f.mu
-    sums = [-f.mu, f.mu + f.smoothness.sum(), odds.sum(), np.sqrt(odds).sum()]
+    roots = np.sqrt(odds).sum() * max(1.0, np.sqrt(2 / odds.min()))
+    sums = [-f.mu, f.mu + f.smoothness.sum(), odds.sum(), roots]
     mu, L, kappa, root = map(float, collective.max(np.array(sums)))
     return {"mu_rows": -mu, "L_rows": L, "kappa_rows": kappa, "root_rows": root}

@@ -30,6 +30,7 @@ REFERENCES = {
     "opapc": accelerated.opapc,
     "dsba": single_rows.dsba,
     "dvr": single_rows.dvr,
+    "adfs": single_rows.adfs,
     "saga": remembering.saga,
     "dsa": remembering.dsa,
     "gt-saga": remembering.gt_saga,

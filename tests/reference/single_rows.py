@@ -102,3 +102,58 @@ def dvr(world, x0, steps, chance, *, step_size, row_step, probability, mix_round
                 z[i][j] = (1 - rho) * z[i][j] + rho * (world.A[i][j] @ X[i])
                 X[i] -= (gradient(i, j) - old) / mu[i]
         yield {"x": X}
+
+
+def adfs(world, x0, steps, chance, *, step_size, convexity, probability, mix_rounds):
+    """ADFS (Hendrikx et al.), a node for each row: everything written out per node."""
+    rho, p = step_size, probability
+    high = {"ridge": 1.0, "logistic": 0.25}[world.kind]
+    share = [world.weight(i) / len(A) for i, A in enumerate(world.A)]
+    mu = np.array([world.weight(i) * world.c for i in range(world.m)])
+
+    def slope(i, j, z):
+        return share[i] * loss_slope(world, i, j, z)
+
+    v_rows = [
+        np.array([slope(i, j, a @ x0) for j, a in enumerate(A)])
+        for i, A in enumerate(world.A)
+    ]
+    x_rows = v_rows
+    V = X = np.array([-(A.T @ s) for A, s in zip(world.A, v_rows, strict=True)])
+    yield {"w": V / mu[:, None], "v": V, "x": X}
+    for _ in range(steps):
+        Y = (X + rho * V) / (1 + rho)
+        y_rows = [
+            (a + rho * b) / (1 + rho) for a, b in zip(x_rows, v_rows, strict=True)
+        ]
+        V, X = (1 - rho) * V + rho * Y, Y.copy()
+        v_rows = [(1 - rho) * a + rho * b for a, b in zip(v_rows, y_rows, strict=True)]
+        x_rows = [y.copy() for y in y_rows]
+        if next(chance.coins):
+            U = Y / mu[:, None]
+            D = -rho / (convexity * p) * (U - world.mix(U, mix_rounds))
+            V, X = V + D, X + rho / p * D
+        else:
+            for i, (j,) in enumerate(chance.batch(1)):
+                A, a = world.A[i], world.A[i][j]
+                L = share[i] * high * (A**2).sum(axis=1)
+                odds = np.sqrt(1 + L / mu[i])
+                P = (1 - p) * odds[j] / odds.sum()
+                alpha, s_A = 2 * convexity, convexity
+                s = rho * alpha * L[j] / (s_A * P)
+                assert s < L[j]
+                nu = 1 / (1 / s - 1 / L[j])
+                t = v_rows[i][j] + s * (
+                    a @ Y[i] / mu[i] / (a @ a) - y_rows[i][j] / L[j]
+                )
+
+                def rising(z, i=i, j=j, t=t, s=s, nu=nu, a=a):
+                    return z + (a @ a) / nu * slope(i, j, z) - (a @ a) * t / s
+
+                new = slope(i, j, root_of(rising))
+                D = v_rows[i][j] - new
+                V[i] += D * a
+                X[i] += rho / P * D * a
+                v_rows[i][j] = new
+                x_rows[i][j] -= rho / P * D
+        yield {"w": V / mu[:, None], "v": V.copy(), "x": X.copy()}

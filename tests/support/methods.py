@@ -37,8 +37,15 @@ UNKNOWN = Traits(source="", cost=Cost(gradients="", paper="", rounds=""))
 
 NEEDED = ("init", "step", "solution", "resolve")
 
+OWN_NUMBERS: dict[str, dict[str, Any]] = {
+    "adfs": {"step_size": 0.002},  # half of what it gives to any one row
+}
+
 METHODS: dict[str, Any] = {
-    name: method(**{f.name: NUMBERS[f.name] for f in fields(method)})  # type: ignore[arg-type]
+    name: method(
+        **{f.name: NUMBERS[f.name] for f in fields(method)}  # type: ignore[arg-type]
+        | OWN_NUMBERS.get(name, {})
+    )
     for name, method in ((name, ALGORITHMS.load(name)) for name in ALGORITHMS)
 }
 

@@ -26,8 +26,8 @@ def own_rows(comm, tenths=10):
     return A, A @ x_true + 0.1 * rng.normal(size=len(A))
 
 
-def condition(comm, l2):
-    A, _ = own_rows(comm)
+def condition(comm, l2, tenths):
+    A, _ = own_rows(comm, tenths)
     G = comm.allreduce(A.T @ A) / comm.allreduce(len(A))
     values = np.linalg.eigvalsh(G) + l2
     return values[-1] / values[0]
@@ -69,10 +69,13 @@ def fitting(comm):
 def test_it_converges(comm, together, fitting, name, psi):
     if not fitting(name, psi):
         return
-    kappa = condition(comm, 0.005)
+    tenths = 2 if TRAITS[name].linear else 10  # single rows: for time
+    kappa = condition(comm, 0.005, tenths)
+    # After a few single rows the mean is nearer to the minimiser than the agents are.
+    target = 1e-9 if TRAITS[name].linear else 1e-7
     result = run(
-        comm, name, psi, 0.005,
-        steps=20_000, evaluate_every=every(name), relative_suboptimality=1e-7,
+        comm, name, psi, 0.005, tenths,
+        steps=20_000, evaluate_every=every(name), relative_suboptimality=target,
     )  # fmt: skip
     with together:
         assert kappa > 50

@@ -40,6 +40,7 @@ WITH_THEORY = [
     "p2d2",
     "dgt",
     "mudag",
+    "adfs",
     "dvr",
     "opapc",
     "saga",
