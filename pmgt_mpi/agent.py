@@ -44,6 +44,10 @@ class Network(Protocol):
         """x − W x without drift, in one plain round."""
         ...
 
+    def largest(self, value: float, rounds: int) -> float:
+        """Return the largest number of all within so many rounds."""
+        ...
+
     def start_mix(self, x: Array, rounds: int) -> Started:
         """Begin a mix."""
         ...
@@ -232,6 +236,14 @@ class Agent:
     def mix_together(self, M: int, *arrays: Array) -> tuple[Array, ...]:
         """Mix each array with the same M gossip rounds: they share their messages."""
         return self._gossip.mix_together(M, *arrays)
+
+    def largest(self, value: float, rounds: int) -> float:
+        """Return the largest value of the agents that so many edges lead to, or fewer.
+
+        After as many rounds as the graph's diameter all agents have the same. A round
+        sends one number to each neighbour.
+        """
+        return self._gossip.largest(value, rounds)
 
     def start_mix(self, x: Array, M: int) -> Started:
         """Begin `mix`; `wait()` of what it returns has its result, the same bits.

@@ -194,6 +194,19 @@ class Gossip:
         apart: Array = weights @ (x.reshape(-1) - theirs)
         return apart.reshape(x.shape)
 
+    def largest(self, value: float, rounds: int) -> float:
+        """Return the largest value within so many edges, a plain round for each.
+
+        What such a round mixes is not used: the numbers that came are.
+        """
+        if self.alone:
+            return value
+        own = np.array([value])
+        for _ in range(rounds):
+            self.mix(own, PLAIN)
+            own[0] = max(own[0], self._exchange(1, own.dtype).received.max())
+        return float(own[0])
+
     def _prepare(self, x: Array, rounds: int) -> Started:
         """Make the functions of so many rounds for arrays such as x, once."""
         if self.alone or rounds == 0:

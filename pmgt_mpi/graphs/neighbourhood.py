@@ -42,7 +42,15 @@ class Neighbourhood(NamedTuple):
 
 
 class NetworkFacts(NamedTuple):
-    """What the log tells of the network; the matrix itself stays on agent 0."""
+    """What the log tells of the network; the matrix itself stays on agent 0.
+
+    Attributes
+    ----------
+    diameter
+        Rounds after which what one agent says has come to all.
+    largest_own_weight
+        The largest W_ii.
+    """
 
     topology: str
     weights: str
@@ -51,6 +59,8 @@ class NetworkFacts(NamedTuple):
     lambda_min: float
     psd: bool
     nonnegative: bool
+    diameter: int
+    largest_own_weight: float
 
 
 def facts_of(network: Network) -> NetworkFacts:

@@ -7,6 +7,7 @@ it is imported where an eigenvalue must be computed or W comes from outside.
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,6 +17,9 @@ from pmgt_mpi.graphs.neighbourhood import Neighbourhood
 from pmgt_mpi.graphs.spectrum import Matrix
 
 Array = NDArray[Any]
+
+EXACT_DIAMETER = 500_000
+"""Agents times edges of a graph whose diameter is found, in a fraction of a second."""
 
 PSD_TOLERANCE = 1e-12
 """A λ_min above minus this counts as 0."""
@@ -126,6 +130,23 @@ class Network(NamedTuple):
         """Whether W_ij ≥ 0, which the paper's definition adds."""
         return bool(np.all(self.W.weights >= 0) and np.all(self.W.own >= 0))
 
+    @property
+    def largest_own_weight(self) -> float:
+        """The largest W_ii."""
+        return float(self.W.own.max())
+
+    @property
+    def diameter(self) -> int:
+        """Edges between the two agents that are farthest from each other.
+
+        A bound, twice what agent 0 sees, of a graph larger than `EXACT_DIAMETER`.
+        """
+        starts, columns = self.W.starts.tolist(), self.W.columns.tolist()
+        neighbours = [columns[i:j] for i, j in pairwise(starts)]
+        if self.agents * self.edges > EXACT_DIAMETER:
+            return 2 * farthest(neighbours, 0)
+        return max(farthest(neighbours, agent) for agent in range(self.agents))
+
     def edge_list(self) -> list[tuple[int, int]]:
         """Return the edges as pairs i < j, in increasing order."""
         rows, columns = self.W.rows, self.W.columns
@@ -144,3 +165,13 @@ class Network(NamedTuple):
             lambda_2=self.lambda_2,
             lambda_min=self.lambda_min,
         )
+
+
+def farthest(neighbours: list[list[int]], start: int) -> int:
+    """Edges to the agent that is farthest from `start`."""
+    edges, seen, border = -1, {start}, [start]
+    while border:
+        edges += 1
+        border = list({j for i in border for j in neighbours[i]} - seen)
+        seen.update(border)
+    return edges

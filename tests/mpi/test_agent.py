@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from tests.support.engines import both_engines, engine_of
 from tests.support.small_world import Case, D
 
 
@@ -150,3 +151,30 @@ def test_the_difference_of_a_user_without_one_is_that_of_two_minibatches(
     plain = agent.grad_difference(w, w0, rows)
     with together:
         np.testing.assert_allclose(ours, plain, rtol=1e-12)
+
+
+@both_engines
+def test_after_diameter_rounds_all_know_the_largest(comm, together, engine):
+    case = Case(comm, "ridge", engine=engine_of(comm, engine))
+    rounds, values = comm.size // 2, [3.0, -1.0, 7.5, 0.25, 7.0][: comm.size]
+    largest = case.agent.largest(values[comm.rank], rounds)  # on a ring
+    degree, sent = len(case.gossip.neighbourhood.neighbours), case.gossip.sent
+    after = case.agent.gossip(np.ones(D))
+    with together:
+        assert largest == max(values)
+        assert case.gossip.rounds == rounds + (comm.size > 1)
+        assert sent.messages == degree * rounds
+        assert sent.bytes == 8 * degree * rounds
+        np.testing.assert_allclose(after, np.ones(D), rtol=1e-15)
+    case.close()
+
+
+def test_one_round_brings_what_the_neighbours_know(comm, together):
+    case = Case(comm, "ridge")
+    here = [comm.rank, *case.gossip.neighbourhood.neighbours]
+    value = case.agent.largest(-float(comm.rank), 1)
+    endless = case.agent.largest(np.inf if comm.rank == 0 else 1.0, 1)
+    with together:
+        assert value == -min(here)
+        assert endless == (np.inf if 0 in here else 1.0)
+    case.close()

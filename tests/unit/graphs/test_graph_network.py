@@ -58,7 +58,27 @@ def test_every_network_gossips(topology: str, weights: str, m: int) -> None:
         assert network.lambda_min == pytest.approx(eigenvalues[0], abs=1e-10)
     assert network.psd == (network.lambda_min >= -1e-12)
     assert network.nonnegative == bool((W >= 0).all())
+    assert network.largest_own_weight == W.diagonal().max()
     assert (network.topology, network.weights) == (topology, weights)
+
+
+@pytest.mark.parametrize("topology", TOPOLOGIES)
+@pytest.mark.parametrize("bound", [False, True])
+def test_after_diameter_rounds_all_have_heard_of_all(
+    topology: str, bound: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of a large graph a bound is enough."""
+    m = 8 if topology in SIZES else 12
+    network = build(m, topology=topology)
+    edges = (network.W.toarray() != 0) | np.eye(network.agents, dtype=bool)
+    heard, rounds = np.eye(network.agents, dtype=bool), 0
+    while not heard.all():
+        heard, rounds = heard @ edges, rounds + 1
+    if bound:
+        monkeypatch.setattr("pmgt_mpi.graphs.network.EXACT_DIAMETER", 0)
+        assert rounds <= network.diameter <= 2 * rounds
+    else:
+        assert network.diameter == rounds
 
 
 def test_a_single_agent_has_no_neighbour() -> None:
