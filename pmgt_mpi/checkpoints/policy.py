@@ -213,7 +213,7 @@ class Checkpointer(Unsaved):
         self._gossip.restore(numbers["gossip"])
         for clock, seconds in zip(self._clocks, numbers["clocks"], strict=True):
             clock.seconds = seconds
-        state = rebuild(type(fresh), numbers["state"], saved.arrays)
+        state = rebuild(fresh, numbers["state"], saved.arrays)
         if checkpoints.folder is not None:
             checkpoints.folder.take_up()
         return saved.step, state, numbers["record"]

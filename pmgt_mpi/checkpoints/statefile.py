@@ -107,48 +107,60 @@ def _array(file: IO[bytes]) -> Array:
 
 
 def flatten(state: Any) -> tuple[Numbers, dict[str, Array]]:
-    """Take a state apart into numbers and arrays.
+    """Take a state apart into numbers and arrays; it may hold further states.
 
     Two fields that are one array stay one. A number of numpy's stays one of numpy's,
     since its type decides in which precision it is added to others.
     """
+    arrays: dict[str, Array] = {}
+    return _flatten(state, "", arrays, {}), arrays
+
+
+def _flatten(
+    state: Any, within: str, arrays: dict[str, Array], names: dict[int, str]
+) -> Numbers:
+    """Return the numbers of a state; `names` are those of its arrays, by identity."""
     if not is_dataclass(state) or isinstance(state, type):
         raise _no_state(type(state).__name__, "is not a dataclass")
     numbers: Numbers = {}
-    arrays: dict[str, Array] = {}
-    names: dict[int, str] = {}
     for field in fields(state):
+        path = within + field.name
         value = getattr(state, field.name)
         if isinstance(value, np.ndarray):
-            name = names.setdefault(id(value), field.name)
+            if value.dtype.hasobject:
+                fault = f"has Python objects in '{path}'"
+                raise _no_state(type(state).__name__, fault)
+            name = names.setdefault(id(value), path)
             arrays[name] = value
             numbers[field.name] = ["array", name]
         elif isinstance(value, np.generic):
-            arrays[field.name] = np.asarray(value)
-            numbers[field.name] = ["scalar", field.name]
+            arrays[path] = np.asarray(value)
+            numbers[field.name] = ["scalar", path]
+        elif is_dataclass(value) and not isinstance(value, type):
+            inner = _flatten(value, f"{path}.", arrays, names)
+            numbers[field.name] = ["state", inner]
         elif value is None or isinstance(value, bool | int | float | str):
             numbers[field.name] = ["number", value]
         else:
             raise _no_state(
-                type(state).__name__, f"has a {type(value).__name__} in '{field.name}'"
+                type(state).__name__, f"has a {type(value).__name__} in '{path}'"
             )
-    for name, array in arrays.items():
-        if array.dtype.hasobject:
-            raise _no_state(type(state).__name__, f"has Python objects in '{name}'")
-    return numbers, arrays
+    return numbers
 
 
-def rebuild(kind: type, numbers: Numbers, arrays: dict[str, Array]) -> Any:
-    """Put a state of this kind together again."""
+def rebuild(like: Any, numbers: Numbers, arrays: dict[str, Array]) -> Any:
+    """Put a state together again, of the kind that another is."""
     values = {}
     for field, (sort, value) in numbers.items():
         if sort == "array":
             values[field] = arrays[value]
         elif sort == "scalar":
             values[field] = arrays[value][()]
+        elif sort == "state":
+            values[field] = rebuild(getattr(like, field), value, arrays)
         else:
             values[field] = value
-    return kind(**values)
+    return type(like)(**values)
 
 
 def _no_state(kind: str, fault: str) -> UserError:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from dataclasses import dataclass, fields, make_dataclass
+from dataclasses import dataclass, fields, make_dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -53,7 +53,7 @@ def test_a_state_comes_back_with_every_bit_type_and_order(tmp_path):
     before = state()
     seal = statefile.write(tmp_path / "a.state", *flatten(before))
     assert [file.name for file in tmp_path.iterdir()] == ["a.state"]
-    after = rebuild(State, *statefile.read(tmp_path, seal))
+    after = rebuild(before, *statefile.read(tmp_path, seal))
     for field in fields(State):
         old, new = getattr(before, field.name), getattr(after, field.name)
         assert type(old) is type(new), field.name
@@ -68,6 +68,26 @@ def test_a_state_comes_back_with_every_bit_type_and_order(tmp_path):
         else:
             assert old == new
     assert after.same is after.x, "what was one array is one array"
+
+
+@dataclass
+class Around:
+    """A state that holds two others."""
+
+    inner: State
+    other: State
+    x: np.ndarray
+
+
+def test_states_within_a_state_come_back(tmp_path):
+    inner = state()
+    before = Around(inner, replace(inner, x=inner.x + 1, half=0.25), inner.x)
+    seal = statefile.write(tmp_path / "a.state", *flatten(before))
+    after = rebuild(before, *statefile.read(tmp_path, seal))
+    assert isinstance(after.inner, State)
+    assert after.x is after.inner.x is after.inner.same is after.other.same
+    np.testing.assert_array_equal(after.other.x, before.other.x)
+    assert (after.other.half, after.other.k) == (0.25, 3)
 
 
 @pytest.mark.parametrize("value", [[1.0], {"a": 1}, object(), np.array([None])])
