@@ -32,6 +32,8 @@ class Setting(NamedTuple):
         Strong convexity of the regularizer.
     lambda_2, lambda_min, psd
         Of W, and whether 0 ⪯ W as the paper assumes.
+    own_weight
+        The largest W_ii.
     steps
         K, the number of steps that the run may take.
     mix_rounds
@@ -52,6 +54,7 @@ class Setting(NamedTuple):
     lambda_2: float
     lambda_min: float
     psd: bool
+    own_weight: float
     steps: int
     mix_rounds: int | str
     rounds_for: Callable[[float], int]
@@ -146,6 +149,22 @@ class Setting(NamedTuple):
             return inf
         return 0.5 * (1 - self.lambda_2) / -self.constants.mu_local
 
+    def bold_step(self) -> float:
+        """min(√((1 − λ_2)/2)/ζ, ¾ (1 − W_ii)/|μ|), where an f_i is not convex.
+
+        Like `largest_steady_step`, but of what is usual and not of the worst: how much
+        the f_i differ over all agents, and a single agent with an f_i of curvature μ,
+        from whose disagreement a round takes 1 − W_ii away, W_ii the largest there is.
+        Mostly within a factor of 1.5 of the largest stable step, sometimes above it: a
+        guard has to look on. Where ζ is not known it is the careful one.
+        """
+        c, steady = self.constants, self.largest_steady_step()
+        if c is None or c.zeta is None or steady == inf:
+            return steady
+        apart = 0.75 * (1 - self.own_weight) / -c.mu_local
+        spread = sqrt((1 - self.lambda_2) / 2) / c.zeta if c.zeta > 0 else inf
+        return max(steady, min(spread, apart))
+
     def require_psd(self, method: str, parameter: str) -> None:
         """Refuse ``theory`` where the paper's assumption 0 ⪯ W does not hold."""
         if not self.psd:
@@ -167,6 +186,13 @@ class Algorithm(Protocol):
     expected F(y^k) − F*, or None where the theorem does not speak of these parameters.
     It then has a `step_size` and `mix_rounds`, which tell what rounding leaves of the
     bound.
+
+    A method that a guard may look after (`Traits.guarded`) has a `step_size`, and
+    ``watched(agent, before, after)``, called after a step with the states around it: a
+    number of this agent's that vanishes where agents agree at the minimiser. If its
+    state holds variables in proportion to the step it has ``rescaled(agent, state,
+    ratio)`` too: the same state for the present step, which is `ratio` times the one
+    that the state was made with. Neither sends anything.
     """
 
     traits: ClassVar[Traits]

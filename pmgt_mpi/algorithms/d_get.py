@@ -11,6 +11,7 @@ from pmgt_mpi.agent import Agent
 from pmgt_mpi.algorithms.base import Setting
 from pmgt_mpi.algorithms.step_sizes import tracking_step
 from pmgt_mpi.algorithms.traits import Cost, Traits
+from pmgt_mpi.algorithms.watching import mapping
 from pmgt_mpi.options import AUTO, SQRT, AutoStep, BatchSize, Period
 
 Array = NDArray[Any]
@@ -66,6 +67,7 @@ class DGET:
         ),
         letters=(("period", "q"),),
         instead="dearest",
+        guarded=("step_size",),
     )
 
     batch_size: BatchSize = SQRT
@@ -91,6 +93,10 @@ class DGET:
     def solution(self, state: State) -> Array:
         """x."""
         return state.x
+
+    def watched(self, agent: Agent, before: State, after: State) -> float:  # noqa: ARG002
+        """The gradient mapping, of the tracked gradient."""
+        return mapping(agent, after.x, after.t, self.step_size)
 
     def resolve(self, setting: Setting) -> Self:
         """b, q = ⌈n/b⌉, and α that one round an iteration keeps stable."""

@@ -13,6 +13,7 @@ from pmgt_mpi.agent import Agent
 from pmgt_mpi.algorithms.base import Setting
 from pmgt_mpi.algorithms.svrg_parameters import resolve_rounds, resolve_step
 from pmgt_mpi.algorithms.traits import Cost, Traits
+from pmgt_mpi.algorithms.watching import mapping
 from pmgt_mpi.options import (
     AUTO,
     SECTION,
@@ -81,6 +82,11 @@ class DESTRESS:
         cost=Cost(gradients="n + 2*b*Λ", paper="n + b*Λ", rounds="M + (2*S - 1)*R"),
         letters=(("inner_steps", "S"), ("inner_rounds", "R")),
         instead="dearest",
+        guarded=(
+            "mix_rounds",
+            "inner_rounds",
+            "step_size",
+        ),
     )
 
     batch_size: BatchSize = SQRT
@@ -113,6 +119,10 @@ class DESTRESS:
     def solution(self, state: State) -> Array:
         """x."""
         return state.x
+
+    def watched(self, agent: Agent, before: State, after: State) -> float:  # noqa: ARG002
+        """The gradient mapping, of the tracked gradient."""
+        return mapping(agent, after.x, after.s, self.step_size)
 
     def resolve(self, setting: Setting) -> Self:
         """b, S = ⌈n/b⌉, α for them, and M and R that keep the agents together."""

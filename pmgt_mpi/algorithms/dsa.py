@@ -12,6 +12,7 @@ from pmgt_mpi.agent import Agent
 from pmgt_mpi.algorithms.base import Setting
 from pmgt_mpi.algorithms.step_sizes import dsa_step
 from pmgt_mpi.algorithms.traits import Cost, Traits
+from pmgt_mpi.algorithms.watching import movement
 from pmgt_mpi.options import AUTO, SQRT, AutoStep, BatchSize
 
 Array = NDArray[Any]
@@ -58,6 +59,7 @@ class DSA:
         instead="pmgt-saga",
         remembers=True,
         convex="components",
+        guarded=("step_size",),
     )
 
     batch_size: BatchSize = SQRT
@@ -80,6 +82,17 @@ class DSA:
     def solution(self, state: State) -> Array:
         """x."""
         return state.x
+
+    def watched(self, agent: Agent, before: State, after: State) -> float:  # noqa: ARG002
+        """‖x^{k+1} − W̃ x^k‖/α."""
+        return movement(after.Wt_x, after.x, self.step_size)
+
+    def rescaled(self, agent: Agent, k: State, ratio: float) -> State:  # noqa: ARG002
+        """Take the last step again with an α that is `ratio` times as large.
+
+        As for EXTRA, whose gradients are estimates here.
+        """
+        return replace(k, x=k.Wt_x + ratio * (k.x - k.Wt_x))
 
     def resolve(self, setting: Setting) -> Self:
         """b, and α for it."""

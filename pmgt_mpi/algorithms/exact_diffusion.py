@@ -11,6 +11,7 @@ from pmgt_mpi.agent import Agent
 from pmgt_mpi.algorithms.base import Setting
 from pmgt_mpi.algorithms.step_sizes import nids_step
 from pmgt_mpi.algorithms.traits import Cost, Traits
+from pmgt_mpi.algorithms.watching import movement
 from pmgt_mpi.options import AUTO, StepSize
 
 Array = NDArray[Any]
@@ -51,6 +52,7 @@ class ExactDiffusion:
         cost=Cost(gradients="n", paper="n", rounds="1"),
         instead="p2d2",
         convex="agents",
+        guarded=("step_size",),
     )
 
     step_size: StepSize = AUTO
@@ -69,6 +71,17 @@ class ExactDiffusion:
         """x."""
         return state.x
 
+    def watched(self, agent: Agent, before: State, after: State) -> float:  # noqa: ARG002
+        """‖x^{k+1} − x^k‖/α."""
+        return movement(before.x, after.x, self.step_size)
+
+    def rescaled(self, agent: Agent, k: State, ratio: float) -> State:  # noqa: ARG002
+        """Stay at x with an α that is `ratio` times as large.
+
+        x^k − ψ^k, which sums up to zero over the agents, is in proportion to α.
+        """
+        return replace(k, psi=k.x - ratio * (k.x - k.psi))
+
     def resolve(self, setting: Setting) -> Self:
-        """α = 1/L, or less where that would not be stable."""
+        """α = 1.9/L, or less where that would not be stable."""
         return replace(self, step_size=nids_step(NAME, self.step_size, setting))

@@ -12,6 +12,7 @@ from pmgt_mpi.agent import Agent
 from pmgt_mpi.algorithms.base import Setting
 from pmgt_mpi.algorithms.step_sizes import extra_step
 from pmgt_mpi.algorithms.traits import Cost, Traits
+from pmgt_mpi.algorithms.watching import movement
 from pmgt_mpi.options import AUTO, StepSize
 
 Array = NDArray[Any]
@@ -55,6 +56,7 @@ class Extra:
         cost=Cost(gradients="n", paper="n", rounds="1"),
         instead="pg-extra",
         convex="agents",
+        guarded=("step_size",),
     )
 
     step_size: StepSize = AUTO
@@ -75,6 +77,18 @@ class Extra:
         """x."""
         return state.x
 
+    def watched(self, agent: Agent, before: State, after: State) -> float:  # noqa: ARG002
+        """‖x^{k+1} − W̃ x^k‖/α."""
+        return movement(after.Wt_x, after.x, self.step_size)
+
+    def rescaled(self, agent: Agent, k: State, ratio: float) -> State:  # noqa: ARG002
+        """Take the last step again with an α that is `ratio` times as large.
+
+        x^k = W̃ x^{k−1} − α ∇f_i(x^{k−1}) − α d_i, where the d_i sum up to zero over the
+        agents: the last two terms are in proportion to α.
+        """
+        return replace(k, x=k.Wt_x + ratio * (k.x - k.Wt_x))
+
     def resolve(self, setting: Setting) -> Self:
-        """α from the bound (1 + λ_min(W))/L."""
+        """α near the largest that is stable for convex f_i."""
         return replace(self, step_size=extra_step(NAME, self.step_size, setting))

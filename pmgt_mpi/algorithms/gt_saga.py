@@ -11,6 +11,7 @@ from pmgt_mpi.agent import Agent
 from pmgt_mpi.algorithms.base import Setting
 from pmgt_mpi.algorithms.step_sizes import tracking_step
 from pmgt_mpi.algorithms.traits import Cost, Traits
+from pmgt_mpi.algorithms.watching import mapping
 from pmgt_mpi.options import AUTO, SQRT, AutoStep, BatchSize
 
 Array = NDArray[Any]
@@ -59,6 +60,7 @@ class GTSAGA:
         instead="pmgt-saga",
         remembers=True,
         convex="components",
+        guarded=("step_size",),
     )
 
     batch_size: BatchSize = SQRT
@@ -80,6 +82,10 @@ class GTSAGA:
     def solution(self, state: State) -> Array:
         """x."""
         return state.x
+
+    def watched(self, agent: Agent, before: State, after: State) -> float:  # noqa: ARG002
+        """The gradient mapping, of the tracked gradient."""
+        return mapping(agent, after.x, after.t, self.step_size)
 
     def resolve(self, setting: Setting) -> Self:
         """b, and α that one round an iterate keeps stable."""

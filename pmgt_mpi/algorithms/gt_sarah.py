@@ -11,6 +11,7 @@ from pmgt_mpi.agent import Agent
 from pmgt_mpi.algorithms.base import Setting
 from pmgt_mpi.algorithms.step_sizes import tracking_step
 from pmgt_mpi.algorithms.traits import Cost, Traits
+from pmgt_mpi.algorithms.watching import mapping
 from pmgt_mpi.options import AUTO, SQRT, AutoStep, BatchSize, Period
 
 Array = NDArray[Any]
@@ -64,6 +65,7 @@ class GTSARAH:
         ),
         letters=(("period", "q"),),
         instead="dearest",
+        guarded=("step_size",),
     )
 
     batch_size: BatchSize = SQRT
@@ -88,6 +90,10 @@ class GTSARAH:
     def solution(self, state: State) -> Array:
         """x."""
         return state.x
+
+    def watched(self, agent: Agent, before: State, after: State) -> float:  # noqa: ARG002
+        """The gradient mapping, of the tracked gradient."""
+        return mapping(agent, after.x, after.t, self.step_size)
 
     def resolve(self, setting: Setting) -> Self:
         """b, q = ⌈n/b⌉, and α that one round an iterate keeps stable."""

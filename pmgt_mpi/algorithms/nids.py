@@ -11,6 +11,7 @@ from pmgt_mpi.agent import Agent
 from pmgt_mpi.algorithms.base import Setting
 from pmgt_mpi.algorithms.step_sizes import nids_step
 from pmgt_mpi.algorithms.traits import Cost, Traits
+from pmgt_mpi.algorithms.watching import movement
 from pmgt_mpi.options import AUTO, StepSize
 
 Array = NDArray[Any]
@@ -44,8 +45,8 @@ class NIDS:
     ----------
     step_size
         α. For convex f_i it must lie below 2/L, L the largest smoothness of an f_i,
-        whatever the network: ``theory`` and ``auto`` are 1/L, ``auto`` less where an
-        f_i is not convex (`Setting.largest_steady_step`).
+        whatever the network: ``theory`` is 1/L, ``auto`` 1.9/L, and less where an f_i
+        is not convex (`Setting.bold_step`).
 
     References
     ----------
@@ -59,6 +60,7 @@ class NIDS:
         cost=Cost(gradients="n", paper="n", rounds="k > 0"),
         proximal=True,
         convex="agents",
+        guarded=("step_size",),
     )
 
     step_size: StepSize = AUTO
@@ -83,6 +85,19 @@ class NIDS:
         """x."""
         return state.x
 
+    def watched(self, agent: Agent, before: State, after: State) -> float:  # noqa: ARG002
+        """‖x^{k+1} − x^k‖/α."""
+        return movement(before.x, after.x, self.step_size)
+
+    def rescaled(self, agent: Agent, s: State, ratio: float) -> State:
+        """Take the last step again with an α that is `ratio` times as large.
+
+        z^k = x^{k−1} − α ∇f_i(x^{k−1}) − α d_i, where the d_i sum up to zero over the
+        agents: the last two terms are in proportion to α.
+        """
+        z = s.x_old + ratio * (s.z - s.x_old)
+        return replace(s, z=z, x=agent.prox(z, self.step_size))
+
     def resolve(self, setting: Setting) -> Self:
-        """α = 1/L, or less where that would not be stable."""
+        """α = 1.9/L, or less where that would not be stable."""
         return replace(self, step_size=nids_step(NAME, self.step_size, setting))

@@ -11,6 +11,7 @@ from pmgt_mpi.agent import Agent
 from pmgt_mpi.algorithms.base import Setting
 from pmgt_mpi.algorithms.step_sizes import nids_step
 from pmgt_mpi.algorithms.traits import Cost, Traits
+from pmgt_mpi.algorithms.watching import movement
 from pmgt_mpi.options import AUTO, StepSize
 
 Array = NDArray[Any]
@@ -53,6 +54,7 @@ class P2D2:
         cost=Cost(gradients="n", paper="n", rounds="1"),
         proximal=True,
         convex="agents",
+        guarded=("step_size",),
     )
 
     step_size: StepSize = AUTO
@@ -73,6 +75,19 @@ class P2D2:
         """x."""
         return state.x
 
+    def watched(self, agent: Agent, before: State, after: State) -> float:  # noqa: ARG002
+        """‖x^{k+1} − x^k‖/α."""
+        return movement(before.x, after.x, self.step_size)
+
+    def rescaled(self, agent: Agent, k: State, ratio: float) -> State:  # noqa: ARG002
+        """Stay at x with an α that is `ratio` times as large.
+
+        z^k − x^k, of which prox_α takes z^k back to x^k, is in proportion to α; so is
+        z^k − ψ^k, which sums up to zero over the agents.
+        """
+        z = k.x + ratio * (k.z - k.x)
+        return replace(k, z=z, psi=z - ratio * (k.z - k.psi))
+
     def resolve(self, setting: Setting) -> Self:
-        """α = 1/L, or less where that would not be stable."""
+        """α = 1.9/L, or less where that would not be stable."""
         return replace(self, step_size=nids_step(NAME, self.step_size, setting))

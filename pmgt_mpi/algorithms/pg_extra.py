@@ -12,6 +12,7 @@ from pmgt_mpi.agent import Agent
 from pmgt_mpi.algorithms.base import Setting
 from pmgt_mpi.algorithms.step_sizes import extra_step
 from pmgt_mpi.algorithms.traits import Cost, Traits
+from pmgt_mpi.algorithms.watching import movement
 from pmgt_mpi.options import AUTO, StepSize
 
 Array = NDArray[Any]
@@ -45,8 +46,8 @@ class PGExtra:
     ----------
     step_size
         α. For convex f_i it must lie below 2 λ_min(W̃) / L, L the largest smoothness
-        of an f_i: ``theory`` is half of that, ``auto`` 0.9 of it, at most 1/L, and less
-        where an f_i is not convex (`Setting.largest_steady_step`).
+        of an f_i: ``theory`` is half of that. ``auto`` is 0.95 (5 + 3 λ_min(W))/(4 L)
+        (`extra_step`), and less where an f_i is not convex (`Setting.bold_step`).
 
     References
     ----------
@@ -59,6 +60,7 @@ class PGExtra:
         cost=Cost(gradients="n", paper="n", rounds="1"),
         proximal=True,
         convex="agents",
+        guarded=("step_size",),
     )
 
     step_size: StepSize = AUTO
@@ -81,6 +83,19 @@ class PGExtra:
         """x."""
         return state.x
 
+    def watched(self, agent: Agent, before: State, after: State) -> float:  # noqa: ARG002
+        """‖x^{k+1} − W̃ x^k‖/α."""
+        return movement(after.Wt_x, after.x, self.step_size)
+
+    def rescaled(self, agent: Agent, k: State, ratio: float) -> State:
+        """Take the last step again with an α that is `ratio` times as large.
+
+        h^k = W̃ x^{k−1} − α ∇f_i(x^{k−1}) − α d_i, where the d_i sum up to zero over the
+        agents: the last two terms are in proportion to α.
+        """
+        h = k.Wt_x + ratio * (k.h - k.Wt_x)
+        return replace(k, h=h, x=agent.prox(h, self.step_size))
+
     def resolve(self, setting: Setting) -> Self:
-        """α from the bound 2 λ_min(W̃) / L = (1 + λ_min(W)) / L."""
+        """α near the largest that is stable for convex f_i."""
         return replace(self, step_size=extra_step(NAME, self.step_size, setting))

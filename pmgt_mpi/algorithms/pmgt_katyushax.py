@@ -20,6 +20,7 @@ from pmgt_mpi.algorithms.svrg_parameters import (
     tuned_step,
 )
 from pmgt_mpi.algorithms.traits import Cost, Traits
+from pmgt_mpi.algorithms.watching import mapping
 from pmgt_mpi.options import (
     AUTO,
     SECTION,
@@ -90,6 +91,11 @@ class PMGTKatyushaX:
         ),
         proximal=True,
         psd=True,
+        guarded=(
+            "mix_rounds",
+            "step_size",
+            "momentum",
+        ),
     )
 
     batch_size: AutoBatchSize = AUTO
@@ -125,6 +131,10 @@ class PMGTKatyushaX:
     def solution(self, state: State) -> Array:
         """y, for which the paper bounds F(ȳ) − F*."""
         return state.y
+
+    def watched(self, agent: Agent, before: State, after: State) -> float:  # noqa: ARG002
+        """The gradient mapping, of the tracked gradient."""
+        return mapping(agent, after.x, after.s_hat, self.step_size)
 
     def resolve(self, setting: Setting, name: str = NAME) -> Self:
         """η, τ and M of Theorem 2 (``theory``), or values that work in practice."""

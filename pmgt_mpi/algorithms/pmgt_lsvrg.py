@@ -11,6 +11,7 @@ from pmgt_mpi.agent import Agent
 from pmgt_mpi.algorithms.base import Setting
 from pmgt_mpi.algorithms.svrg_parameters import resolve_rounds, resolve_step
 from pmgt_mpi.algorithms.traits import Cost, Traits
+from pmgt_mpi.algorithms.watching import mapping
 from pmgt_mpi.options import (
     AUTO,
     SECTION,
@@ -74,6 +75,10 @@ class PMGTLSVRG:
         proximal=True,
         convex="components",
         psd=True,
+        guarded=(
+            "mix_rounds",
+            "step_size",
+        ),
     )
 
     batch_size: BatchSize = SQRT
@@ -101,6 +106,10 @@ class PMGTLSVRG:
     def solution(self, state: State) -> Array:
         """x."""
         return state.x
+
+    def watched(self, agent: Agent, before: State, after: State) -> float:  # noqa: ARG002
+        """The gradient mapping, of the tracked gradient."""
+        return mapping(agent, after.x, after.s, self.step_size)
 
     def resolve(self, setting: Setting) -> Self:
         """b, p = b/n, η for it, and M that keeps the agents together."""

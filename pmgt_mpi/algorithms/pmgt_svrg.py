@@ -19,6 +19,7 @@ from pmgt_mpi.algorithms.svrg_parameters import (
     tuned_step,
 )
 from pmgt_mpi.algorithms.traits import Cost, Traits
+from pmgt_mpi.algorithms.watching import mapping
 from pmgt_mpi.options import AUTO, SECTION, AutoBatchSize, MixRounds, StepSize
 
 Array = NDArray[Any]
@@ -80,6 +81,10 @@ class PMGTSVRG:
         ),
         proximal=True,
         psd=True,
+        guarded=(
+            "mix_rounds",
+            "step_size",
+        ),
     )
 
     batch_size: AutoBatchSize = AUTO
@@ -111,6 +116,10 @@ class PMGTSVRG:
     def solution(self, state: State) -> Array:
         """y, for which the paper bounds F(ȳ) − F*."""
         return state.y
+
+    def watched(self, agent: Agent, before: State, after: State) -> float:  # noqa: ARG002
+        """The gradient mapping, of the tracked gradient."""
+        return mapping(agent, after.x, after.s_hat, self.step_size)
 
     def resolve(self, setting: Setting, name: str = NAME) -> Self:
         """η and M of the theorem on PMGT-SVRG, or values that work in practice."""

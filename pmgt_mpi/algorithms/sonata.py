@@ -11,6 +11,7 @@ from pmgt_mpi.agent import Agent
 from pmgt_mpi.algorithms.base import Setting
 from pmgt_mpi.algorithms.step_sizes import tracking_step
 from pmgt_mpi.algorithms.traits import Cost, Traits
+from pmgt_mpi.algorithms.watching import mapping
 from pmgt_mpi.options import AUTO, AutoStep, Probability
 
 Array = NDArray[Any]
@@ -55,6 +56,7 @@ class Sonata:
         source="Sun, Scutari and Daneshmand 2019",
         cost=Cost(gradients="n", paper="n", rounds="2"),
         proximal=True,
+        guarded=("step_size",),
     )
 
     step_size: AutoStep = AUTO
@@ -75,6 +77,10 @@ class Sonata:
     def solution(self, state: State) -> Array:
         """x."""
         return state.x
+
+    def watched(self, agent: Agent, before: State, after: State) -> float:  # noqa: ARG002
+        """The gradient mapping, of the tracked gradient."""
+        return mapping(agent, after.x, after.t, self.step_size)
 
     def resolve(self, setting: Setting) -> Self:
         """α that one gossip round an iterate keeps stable."""

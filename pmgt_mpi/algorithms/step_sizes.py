@@ -15,37 +15,48 @@ def nids_step(method: str, wanted: float, setting: Setting) -> float:
         1/L, half of what convex f_i allow whatever the network; L the largest
         smoothness of an f_i.
     ``auto``
-        The same, and less where an f_i is not convex (`Setting.largest_steady_step`).
+        1.9/L, and less where an f_i is not convex (`Setting.bold_step`).
     """
     if not isinstance(wanted, str):
         return wanted
-    alpha = 1 / setting.needed_curvature(method, "step_size", wanted).L_local
-    return alpha if wanted == "theory" else min(alpha, setting.largest_steady_step())
+    L = setting.needed_curvature(method, "step_size", wanted).L_local
+    return 1 / L if wanted == "theory" else min(1.9 / L, setting.bold_step())
 
 
 def extra_step(method: str, wanted: float, setting: Setting) -> float:
     """α of EXTRA and PG-EXTRA: a number, or one of these.
 
     ``theory``
-        Half of the bound 2 λ_min(W̃)/L = (1 + λ_min(W))/L.
+        Half of the bound 2 λ_min(W̃)/L = (1 + λ_min(W))/L of the paper.
     ``auto``
-        0.9 of the bound, at most 1/L, and less where an f_i is not convex.
+        0.95 of (5 + 3 λ_min(W))/(4 L), and less where an f_i is not convex. With
+        curvature h along an eigenvector of W to λ the iteration is
+
+            z² − (1 + λ − α h) z + (1 + λ)/2 − α h = 0,
+
+        which by Jury's criterion is stable for 0 < α h < (5 + 3 λ)/4 (and for
+        α h < (3 + λ)/2, which is no less).
+    """
+    if not isinstance(wanted, str):
+        return wanted
+    L = setting.needed_curvature(method, "step_size", wanted).L_local
+    low = min(setting.lambda_min, 1)
+    if wanted == "theory":
+        return (1 + low) / L / 2
+    return min(0.95 * (5 + 3 * low) / (4 * L), setting.bold_step())
+
+
+def dsa_step(method: str, wanted: float, setting: Setting, b: int) -> float:
+    """α of DSA: a number, or what EXTRA and the smoothness of a minibatch allow.
+
+    Of the first half of the paper's bound or 1/L, less where an f_i is not convex.
     """
     if not isinstance(wanted, str):
         return wanted
     L = setting.needed_curvature(method, "step_size", wanted).L_local
     bound = (1 + min(setting.lambda_min, 1)) / L
-    if wanted == "theory":
-        return bound / 2
-    return min(0.9 * bound, 1 / L, setting.largest_steady_step())
-
-
-def dsa_step(method: str, wanted: float, setting: Setting, b: int) -> float:
-    """α of DSA: a number, or EXTRA's ``auto`` with the smoothness of a minibatch."""
-    if not isinstance(wanted, str):
-        return wanted
     return min(
-        extra_step(method, wanted, setting) / 2,
+        min(0.9 * bound, 1 / L, setting.largest_steady_step()) / 2,
         resolve_step(method, wanted, setting, b),
     )
 

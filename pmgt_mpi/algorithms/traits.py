@@ -71,6 +71,10 @@ class Traits(NamedTuple):
         Whether its proof assumes 0 ⪯ W; likewise.
     finds
         What it looks for, which must be what the problem asks for.
+    guarded
+        Parameters that a guard may change where ``auto`` chose them: it makes steps
+        smaller and rounds more. The method then has `watched`, and `rescaled` if its
+        state is not of use with another step.
     """
 
     source: str
@@ -85,6 +89,7 @@ class Traits(NamedTuple):
     convex: Literal["components", "agents", "mean"] = "mean"
     psd: bool = False
     finds: Literal["minimiser", "eigenvectors"] = "minimiser"
+    guarded: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

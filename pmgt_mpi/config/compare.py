@@ -79,7 +79,12 @@ def with_numbers(now: Config, resolved: Config) -> Config:
         run=replace(now.run, engine=engine),
         cost=resolved.cost,
         algorithm=tuple(
-            replace(one, method=old.method, evaluate_every=old.evaluate_every)
+            replace(
+                one,
+                method=old.method,
+                evaluate_every=old.evaluate_every,
+                guard=old.guard,
+            )
             for one, old in pairs
         ),
     )

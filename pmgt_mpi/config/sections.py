@@ -283,6 +283,9 @@ class AlgorithmSection:
         In place of ``steps`` of [stop].
     evaluate_every
         In place of ``every`` of [evaluate].
+    guard
+        Parameters that are made gentler where the run grows; ``auto``: those that were
+        chosen by ``"auto"`` and that the method can change under way; ``[]`` for none.
     """
 
     name: Annotated[str, METHODS]
@@ -292,6 +295,7 @@ class AlgorithmSection:
     mixing: Annotated[str | None, MIXINGS] = None
     steps: Count | None = None
     evaluate_every: Cadence | None = None
+    guard: list[str] | Literal["auto"] = "auto"
 
     def __post_init__(self) -> None:
         """Label and stream are the method's name, if nothing else."""

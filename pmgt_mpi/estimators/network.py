@@ -64,6 +64,7 @@ class Joined(NamedTuple):
             lambda_2=facts.lambda_2,
             lambda_min=facts.lambda_min,
             psd=facts.psd,
+            own_weight=facts.largest_own_weight,
             steps=1,
             mix_rounds="auto",
             rounds_for=self.rounds_for,

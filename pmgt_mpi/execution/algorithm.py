@@ -25,6 +25,7 @@ from pmgt_mpi.execution.setup import Setup
 from pmgt_mpi.execution.theory_bound import theory_bound
 from pmgt_mpi.gossip.gossip import Gossip
 from pmgt_mpi.output.results import Finished, Record
+from pmgt_mpi.parameters.guard import guarded
 from pmgt_mpi.parameters.requirements import notes
 from pmgt_mpi.parameters.resolve import setting_of
 
@@ -65,9 +66,11 @@ def run_algorithm(
         Of checkpoints and interruptions; None for neither.
     """
     hooks = hooks or Unsaved()
-    algorithm: Algorithm = section.method
+    method: Algorithm = section.method
+    facts = setup.network
+    algorithm = guarded(method, section.guard, facts.diameter, setup.n)
     setting = setting_of(setup, config, section)
-    remarks = notes(section.name, algorithm, setup)
+    remarks = notes(section.name, method, setup)
     for note in remarks:
         tell(note)
     collective = setup.collective
@@ -90,7 +93,7 @@ def run_algorithm(
     )
     clock, wall = Clock(), Clock()
     with_bound = config.evaluate.theory_bound
-    bound = theory_bound(setup, algorithm, setting) if with_bound else None
+    bound = theory_bound(setup, method, setting) if with_bound else None
     stop = config.stop
     evaluator = Evaluator(
         section.label,
@@ -118,6 +121,9 @@ def run_algorithm(
         watch=watch,
         hooks=hooks,
     )
+    if algorithm is not method and (told := algorithm.told(outcome.state)):
+        remarks.append(f"{section.label}: {told}")
+        tell(remarks[-1])
     x = outcome.solution
     ranks, edges = _costs(setup, section.label, agent, gossip, clock, evaluator)
     finished = Finished(
@@ -126,7 +132,7 @@ def run_algorithm(
         status=outcome.status,
         steps=outcome.steps,
         notes=remarks,
-        parameters=asdict(algorithm),  # type: ignore[call-overload]
+        parameters=asdict(method),  # type: ignore[call-overload]
         records=outcome.records,
         x=collective.sum(x) / collective.agents,
         x_local=x,
@@ -134,7 +140,7 @@ def run_algorithm(
         ranks=ranks,
         edges=edges,
         advice=(
-            advice(section.label, algorithm, setting)
+            advice(section.label, method, setting)
             if outcome.status == "diverged"
             else None
         ),

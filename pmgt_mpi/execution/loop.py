@@ -111,7 +111,8 @@ def run_loop(
             new = evaluate(step) if due else None
             watch(step, new)
             agreement = agree(algorithm.solution(state))
-            verdict = _verdict(agreement, evaluator, new, stop)
+            recovers = step < steps and may_recover(algorithm, state)
+            verdict = _verdict(agreement, evaluator, new, stop, recovers)
             if verdict is not None:
                 status = verdict
                 break
@@ -146,20 +147,32 @@ def _agree(
     return Agreement(seconds, wall_seconds, not infinite, bool(wanted), reason)
 
 
+def may_recover(algorithm: Algorithm, state: Any) -> bool:
+    """Whether a guard looks after a run that has left for infinity."""
+    recovers: Callable[[Any], bool] | None = getattr(algorithm, "recovers", None)
+    return recovers is not None and recovers(state)
+
+
 def _verdict(
-    agreement: Agreement, evaluator: Evaluator, record: Record | None, stop: StopSection
+    agreement: Agreement,
+    evaluator: Evaluator,
+    record: Record | None,
+    stop: StopSection,
+    recovers: bool,
 ) -> str | None:
     """Say how the run ends here, if it does; the same on every agent."""
-    if not agreement.finite or (record is not None and evaluator.diverged(record)):
+    seen = record is not None and evaluator.diverged(record)
+    diverged = seen or not agreement.finite
+    if diverged and not recovers:
         return "diverged"
-    if record is not None and _reached(record, stop):
+    if record is not None and not diverged and _reached(record, stop):
         return "converged"
     limits = (
         (agreement.seconds, stop.seconds),
         (agreement.wall_seconds, stop.wall_seconds),
     )
     if any(limit is not None and taken >= limit for taken, limit in limits):
-        return "budget"
+        return "diverged" if diverged else "budget"
     return None
 
 

@@ -1,1 +1,1 @@
-"""Which numbers a method gets: every word of its section made one."""
+"""The numbers that a method gets, and who looks after them."""

@@ -15,6 +15,7 @@ from pmgt_mpi.mpi.leader import led_by_first
 from pmgt_mpi.parameters.cadence import cadence
 from pmgt_mpi.parameters.cost import RoundCost, measured_in_run, unmeasured
 from pmgt_mpi.parameters.facts import Engine, RunFacts
+from pmgt_mpi.parameters.guard import guarded_parameters
 from pmgt_mpi.parameters.requirements import refuse_idle, refuse_unmet
 
 
@@ -40,8 +41,8 @@ def resolve(config: Config, facts: RunFacts, engine: Engine) -> Config:
         run=replace(config.run, engine=engine.name),
         cost=replace(config.cost, round_in_gradients=found.cost),
         algorithm=tuple(
-            replace(one, method=replace(one.method, **values), evaluate_every=every)
-            for one, (values, every) in zip(
+            replace(one, method=replace(one.method, **values), **own)
+            for one, (values, own) in zip(
                 config.algorithm, found.algorithms, strict=True
             )
         ),
@@ -54,12 +55,12 @@ class Numbers(NamedTuple):
     Attributes
     ----------
     algorithms
-        Of each the parameters, and the steps between evaluations.
+        Of each the parameters, and what else its section says with numbers.
     cost
         c, what a round costs in component gradients; ``auto`` if nobody asked for it.
     """
 
-    algorithms: list[tuple[dict[str, Any], int | Literal["auto"] | None]]
+    algorithms: list[tuple[dict[str, Any], dict[str, Any]]]
     cost: float | Literal["auto"]
 
 
@@ -75,7 +76,9 @@ def _all_numbers(
             every = section.evaluate_every
             if config.every(section) == "auto":
                 every = cadence(facts, config.stop, method)
-            numbers.append((asdict(method), every))
+            guard = guarded_parameters(section, config.mixing.rounds)
+            own = {"evaluate_every": every, "guard": guard}
+            numbers.append((asdict(method), own))
     except UserError as error:
         return error
     return Numbers(numbers, cost.value)
@@ -115,6 +118,7 @@ def setting_of(facts: RunFacts, config: Config, section: AlgorithmSection) -> Se
         lambda_2=network.lambda_2,
         lambda_min=network.lambda_min,
         psd=network.psd,
+        own_weight=network.largest_own_weight,
         steps=config.steps(section),
         mix_rounds=config.mixing.rounds,
         rounds_for=lambda rho: rounds_for(mixing, rho, *spectrum),

@@ -17,6 +17,7 @@ from pmgt_mpi.graphs.network import Network
 from pmgt_mpi.mpi.collective import Collective
 from pmgt_mpi.mpi.together import LocalComm, Room
 from pmgt_mpi.parameters.cost import ALONE, measured_cost
+from pmgt_mpi.parameters.guard import guarded, guarded_parameters
 from pmgt_mpi.parameters.resolve import resolved_method
 from pmgt_mpi.plan.rehearsal import FewRounds, Rehearsal, one_for_all
 from pmgt_mpi.plan.sample import Sample
@@ -147,8 +148,10 @@ def forecast(
     cost = step_cost(method, sample.n, T=T)
     degree = int(network.degrees.max(initial=0))
     gossip = gossip_here(config, section, sample, network)
+    guard = guarded_parameters(section, config.mixing.rounds)
+    watched = guarded(method, guard, network.diameter, sample.n)
     rehearsal = Rehearsal(
-        sample.setup, method, FewRounds(gossip), sample.engine,
+        sample.setup, watched, FewRounds(gossip), sample.engine,
         n=sample.n, seed=config.run.seed, stream_name=section.stream,
     )  # fmt: skip
     rehearsal.run(steps, *REHEARSAL_SECONDS)

@@ -32,7 +32,7 @@ from pmgt_mpi.output.folder import RunFolder
 from pmgt_mpi.problems import PROBLEMS
 from pmgt_mpi.regularizers.shrinkage import L1
 from pmgt_mpi.watchdog.signals import Monitor
-from tests.support.methods import METHODS
+from tests.support.methods import METHODS, TRAITS
 
 STEPS = 11
 CLOCKS = {"seconds", "compute_seconds", "comm_seconds"}
@@ -81,7 +81,11 @@ def run(setup, name, hooks, steps=STEPS):
         CONFIG,
         run=replace(CONFIG.run, seed=7),
         stop=StopSection(steps=steps),
-        algorithm=(AlgorithmSection(name=name, method=METHODS[name]),),
+        algorithm=(
+            AlgorithmSection(
+                name=name, method=METHODS[name], guard=list(TRAITS[name].guarded)
+            ),
+        ),
     )
     return run_algorithm(setup, config, config.algorithm[0], PYTHON, hooks=hooks)
 

@@ -36,6 +36,7 @@ def setting(**changes: Any) -> Setting:
         lambda_2=0.97,
         lambda_min=0.1,
         psd=True,
+        own_weight=0.6,
         steps=40,
         mix_rounds="auto",
         rounds_for=Notebook(),

@@ -88,7 +88,7 @@ def test_rounds_are_the_methods_own_else_the_sections(method):
 
 
 @pytest.mark.parametrize(
-    ("lambda_min", "factor"), [(-0.5, 0.45), (0.0, 0.9), (0.1, 0.99), (0.6, 1.0)]
+    ("lambda_min", "factor"), [(-0.5, 0.83125), (0.0, 1.1875), (0.6, 1.615)]
 )
 def test_auto_step_of_pg_extra_is_near_its_bound(lambda_min, factor):
     used = PGExtra().resolve(setting(lambda_min=lambda_min))
@@ -100,6 +100,16 @@ def test_auto_step_is_smaller_where_a_local_function_is_not_convex(method):
     sagging = CONSTANTS._replace(mu_local=-0.5)
     used = method().resolve(setting(constants=sagging, lambda_2=0.9))
     assert used.step_size == pytest.approx(0.1 / (2 * 0.5), rel=1e-12)
+    for zeta, own_weight, expected in [
+        (1.0, 0.8, sqrt(0.1 / 2) / 1.0),  # how much all agents differ
+        (1.0, 0.9, 0.75 * 0.1 / 0.5),  # an agent that listens little
+        (1e3, 0.8, 0.1 / (2 * 0.5)),  # not less than the careful one
+    ]:
+        s = setting(
+            constants=sagging._replace(zeta=zeta), lambda_2=0.9, own_weight=own_weight
+        )
+        used = method().resolve(s)
+        assert used.step_size == pytest.approx(expected, rel=1e-12)
     theory = method(step_size="theory").resolve(setting(constants=sagging))
     assert theory == method(step_size="theory").resolve(setting())
     alone = method().resolve(setting(constants=sagging, agents=1))
@@ -107,7 +117,7 @@ def test_auto_step_is_smaller_where_a_local_function_is_not_convex(method):
 
 
 def test_auto_step_of_nids():
-    assert NIDS().resolve(setting()).step_size == pytest.approx(0.4, rel=1e-12)
+    assert NIDS().resolve(setting()).step_size == pytest.approx(0.76, rel=1e-12)
 
 
 def complaint(algorithm, **changes):
