@@ -1,11 +1,18 @@
 """Run `auto` parameters on random problems that no config ships.
 
 Usage: mpirun -n 8 python scripts/auto_problems.py [--problems 50] [--first 0]
+       python scripts/auto_problems.py --rows random|hard [--problems 50] [--tuned]
 
 Each problem draws the number of agents (1 to the number of ranks), graph, weights,
 problem, regularizer, condition number up to 1e3 and shards that differ in size and in
 distribution. Every algorithm that accepts the problem runs with all parameters `auto`.
 None may diverge; the script counts how many reach a relative suboptimality of 1e-6.
+
+With --rows all agents share this process (`scripts/auto_rows.py`): quadratics of 2 to
+20 agents, 20 to 8000 rows for each, condition numbers up to 1e4, four graphs, unequal
+shards. Each method runs with a guard and without one, for a cheap and a dear round.
+None may diverge with a guard. The hard ones have ζ/L ≥ 6 and a condition above 2000.
+With --tuned the steps of methods with one round a step are compared with the fewest.
 """
 
 from __future__ import annotations
@@ -134,13 +141,72 @@ def run_case(case: dict, comm: MPI.Intracomm, names: list[str]) -> list[str]:
     return statuses
 
 
+STEPS = {"epochs": 120, "iterations": 2000}
+"""Of a run in one process: no target need be reached to see what diverges."""
+
+COSTS = 1.0, 300.0
+"""Of a round, in component gradients."""
+
+
+def in_one_process(numbers: range, hard: bool, names: list[str], compare: bool) -> int:
+    """Run on all agents at once; the exit code."""
+    from auto_rows import draw_rows, run_rows, tuned
+
+    counts: Counter[str] = Counter()
+    ratios, shares = [], []
+    for number in numbers:
+        problem = draw_rows(number, hard)
+        assert problem.hard or not hard, "a problem that is not as hard as it should be"
+        for name in names:
+            traits = ALGORITHMS.load(name).traits
+            if traits.alone or traits.remembers:
+                continue
+            epochs = "T" in traits.cost.gradients
+            for cost in COSTS if epochs else COSTS[:1]:
+                method = ALGORITHMS.load(name)().resolve(problem.setting(cost))
+                steps = STEPS["epochs" if epochs else "iterations"]
+                alone = run_rows(problem, method, False, steps, TARGET)
+                run = run_rows(problem, method, True, steps, TARGET)
+                counts.update({f"alone {alone.status}": 1, run.status: 1, "runs": 1})
+                counts["changed"] += run.changes > 0
+                shares.append(run.asked / run.rounds)
+                if run.status == "diverged":
+                    print(f"problem {number}: {name} diverged, {method}", flush=True)
+            if compare and name in ("nids", "extra"):
+                fewest = tuned(problem, name, 20_000, TARGET)
+                if fewest < np.inf:
+                    most = int(20 * fewest) + 1000
+                    run = run_rows(problem, method, True, most, TARGET)
+                    done = run.status == "converged"
+                    ratios.append(run.rounds / fewest if done else np.inf)
+    print(
+        f"{counts['runs']} runs: {counts['diverged']} diverged, without a guard "
+        f"{counts['alone diverged']}; {counts['changed']} were changed, "
+        f"{counts['converged']} reached {TARGET:g}; {np.mean(shares):.1%} of the "
+        "rounds are the guard's"
+    )
+    if ratios:
+        middle, high = np.quantile(ratios, [0.5, 0.9])
+        print(
+            f"{len(ratios)} runs of nids and extra: rounds over the tuned method's "
+            f"{middle:.2f} (median), {high:.2f} (nine of ten), {max(ratios):.2f} (most)"
+        )
+    return int(counts["diverged"] > 0)
+
+
 def main() -> int:
     """Run the command."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--problems", type=int, default=50)
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--algorithms", nargs="*", default=list(ALGORITHMS))
+    parser.add_argument("--rows", choices=["random", "hard"])
+    parser.add_argument("--tuned", action="store_true")
     options = parser.parse_args()
+    if options.rows:
+        numbers = range(options.first, options.first + options.problems)
+        hard, names = options.rows == "hard", options.algorithms
+        return in_one_process(numbers, hard, names, options.tuned)
     world = MPI.COMM_WORLD
     counts: Counter[str] = Counter()
     for number in range(options.first, options.first + options.problems):
