@@ -25,6 +25,7 @@ from pmgt_mpi.execution.setup import Setup
 from pmgt_mpi.execution.theory_bound import theory_bound
 from pmgt_mpi.gossip.gossip import Gossip
 from pmgt_mpi.output.results import Finished, Record
+from pmgt_mpi.parameters.cadence import tells_mapping
 from pmgt_mpi.parameters.guard import guarded
 from pmgt_mpi.parameters.requirements import notes
 from pmgt_mpi.parameters.resolve import setting_of
@@ -103,7 +104,7 @@ def run_algorithm(
         gossip,
         clock,
         bound,
-        with_mapping=stop.gradient_mapping is not None or setup.reference is None,
+        with_mapping=tells_mapping(stop, setup),
     )
     hooks.attach(agent, gossip, (clock, evaluator.evaluation, wall))
     collective.barrier()

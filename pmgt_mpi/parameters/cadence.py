@@ -27,10 +27,15 @@ def cadence(facts: RunFacts, stop: StopSection, method: Algorithm) -> int:
     return ceil(reads / (SHARE * 2 * read)) if read else 1
 
 
+def tells_mapping(stop: StopSection, facts: RunFacts) -> bool:
+    """Whether records tell the gradient mapping: to stop by it, or for want of F*."""
+    return stop.gradient_mapping is not None or facts.reference is None
+
+
 def record_reads(facts: RunFacts, stop: StopSection) -> int:
     """How often a record reads all rows: for F, F − F* and the gradient mapping."""
     excess = 0
     if facts.reference is not None:
         excess = 2 if hasattr(facts.measured, "bregman") else 1
-    mapping = 0 if stop.gradient_mapping is None else 2
+    mapping = 2 if tells_mapping(stop, facts) else 0
     return getattr(facts.measured, "value_reads", 1) + excess + mapping

@@ -280,6 +280,7 @@ class Counted:
         ("nids", 60, None, True),
         ("nids", 60, 1e-300, True),
         ("nids", 60, 1e-300, False),
+        ("nids", 60, None, False),
         ("gt-sarah", 290, 1e-300, True),
     ],
 )
