@@ -13,13 +13,8 @@ from pmgt_mpi.checkpoints.store import complete
 from pmgt_mpi.config.compare import differences
 from pmgt_mpi.config.schema import Config
 from pmgt_mpi.errors import UserError
-from pmgt_mpi.output.folder import (
-    RunFolder,
-    is_there,
-    names_in,
-    refuse_schema,
-    unreadable,
-)
+from pmgt_mpi.output.folder import RunFolder
+from pmgt_mpi.output.looking import is_there, names_in, refuse_schema, unreadable
 from pmgt_mpi.terminal import say
 
 AUTO = "auto"

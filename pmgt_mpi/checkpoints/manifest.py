@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from pmgt_mpi.checkpoints.statefile import DamagedError, Numbers, Seal
 from pmgt_mpi.errors import UserError
-from pmgt_mpi.output.folder import unreadable
+from pmgt_mpi.output.looking import unreadable
 from pmgt_mpi.replacing import replacing
 
 SCHEMA = 2

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pmgt_mpi.errors import UserError
-from pmgt_mpi.output.folder import unreadable
+from pmgt_mpi.output.looking import unreadable
 from pmgt_mpi.replacing import replacing
 
 Array = NDArray[Any]

@@ -26,7 +26,8 @@ from pmgt_mpi.checkpoints import statefile
 from pmgt_mpi.checkpoints.manifest import MANIFEST, Manifest, sync_folder
 from pmgt_mpi.checkpoints.statefile import Numbers, Seal
 from pmgt_mpi.mpi.collective import Collective
-from pmgt_mpi.output.folder import RunFolder, cannot_write, is_there, names_in
+from pmgt_mpi.output.folder import RunFolder, cannot_write
+from pmgt_mpi.output.looking import is_there, names_in
 from pmgt_mpi.output.results import Finished
 
 T = TypeVar("T")

@@ -12,7 +12,6 @@ import io
 import json
 import math
 import os
-import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -22,10 +21,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from pmgt_mpi.errors import DiskError, UserError
+from pmgt_mpi.output.looking import no_plain_file, refuse_links
 from pmgt_mpi.replacing import replacing
-
-SCHEMA = 2
-"""Version of the folder's layout; it grows when a reader would have to change."""
 
 
 class RunFolder:
@@ -67,7 +64,7 @@ class RunFolder:
             ) from None
         except OSError as error:
             if error.errno == errno.ELOOP:
-                raise _no_plain_file(path / self.LINES) from None
+                raise no_plain_file(path / self.LINES) from None
             action = "open" if reopen else "make"
             raise UserError(
                 f"cannot {action} the run folder {path}: {error.strerror}; choose "
@@ -201,82 +198,6 @@ class RunFolder:
             yield
         except OSError as error:
             raise cannot_write(self.path, name, error, self.AGAIN) from None
-
-
-def refuse_schema(folder: Path) -> None:
-    """Refuse the folder of another version, which is left as it is."""
-    try:
-        schema = json.loads((folder / "meta.json").read_text())["schema"]
-    except (OSError, ValueError, LookupError, TypeError, RecursionError):
-        # Before the first step there is no meta.json, and before 0.2 no asked.toml.
-        old = is_there(folder / "config.toml") and not is_there(folder / "asked.toml")
-        schema = 1 if old else SCHEMA
-    if schema != SCHEMA:
-        raise UserError(
-            f"{folder} was written by another version of pmgt_mpi (schema {schema}, "
-            f"and this one reads {SCHEMA}); use that version for it, or make the run "
-            "again with another --out"
-        )
-
-
-def refuse_links(folder: Path) -> None:
-    """Refuse a run folder in which a name leads elsewhere, or to no file at all.
-
-    Another user may write to a shared folder; what is cut off, replaced or removed here
-    must lie here. The folder itself may be reached through a link.
-    """
-    try:
-        for parent, folders, files in os.walk(folder, onerror=_raise):
-            for name in (*folders, *files):
-                path = Path(parent) / name
-                kind = stat.S_IFMT(path.lstat().st_mode)
-                if kind not in (stat.S_IFREG, stat.S_IFDIR):
-                    raise _no_plain_file(path)
-    except OSError as error:
-        raise unreadable(Path(error.filename), error) from None
-
-
-def _raise(error: OSError) -> None:
-    raise error
-
-
-def names_in(folder: Path) -> list[str]:
-    """Names of what a folder holds; of one that is not there, none.
-
-    A glob says of one that may not be read that it is empty.
-    """
-    try:
-        return [path.name for path in folder.iterdir()]
-    except FileNotFoundError:
-        return []
-    except OSError as error:
-        raise unreadable(folder, error) from None
-
-
-def is_there(path: Path) -> bool:
-    """Whether a name is there; what may not be looked at is refused, not missing."""
-    try:
-        path.lstat()
-    except FileNotFoundError:
-        return False
-    except OSError as error:
-        raise unreadable(path, error) from None
-    return True
-
-
-def unreadable(path: Path, error: OSError) -> UserError:
-    """Say that a file or folder of a run cannot be read: it may well be whole."""
-    return UserError(
-        f"{path} cannot be read: {error.strerror}; let the user of this job read it, "
-        "or start a new run with another --out"
-    )
-
-
-def _no_plain_file(path: Path) -> UserError:
-    return UserError(
-        f"{path} is a link, or no plain file, and would lead out of the run folder; "
-        "put the file itself there, or start a new run with another --out"
-    )
 
 
 def cannot_write(

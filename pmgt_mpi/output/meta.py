@@ -20,7 +20,7 @@ SETTINGS = ("OMPI_MCA_", "MPIR_CVAR_", "I_MPI_")
 
 def circumstances(mpi: str) -> dict[str, Any]:
     """What agent 0 knows of versions, machine and time; `mpi` is the MPI library."""
-    from pmgt_mpi.output.folder import SCHEMA
+    from pmgt_mpi.output.looking import SCHEMA
 
     return {
         "schema": SCHEMA,

@@ -11,7 +11,7 @@ from typing import Any
 
 from pmgt_mpi.errors import UserError
 from pmgt_mpi.options import has_large
-from pmgt_mpi.output.folder import refuse_schema
+from pmgt_mpi.output.looking import refuse_schema
 from pmgt_mpi.output.reading import (
     Record,
     broken,

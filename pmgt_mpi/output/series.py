@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from pmgt_mpi.errors import UserError
-from pmgt_mpi.output.folder import SCHEMA, RunFolder, finite, is_there
+from pmgt_mpi.output.folder import RunFolder, finite
+from pmgt_mpi.output.looking import SCHEMA, is_there
 from pmgt_mpi.output.reading import Record, broken, leaves, read_json, read_records
 
 Result = dict[str, Any]

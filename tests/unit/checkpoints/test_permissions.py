@@ -12,7 +12,7 @@ from pmgt_mpi.checkpoints.earlier import folder_of, open_earlier
 from pmgt_mpi.checkpoints.manifest import MANIFEST
 from pmgt_mpi.checkpoints.store import FOLDER, complete
 from pmgt_mpi.errors import UserError
-from pmgt_mpi.output.folder import refuse_links
+from pmgt_mpi.output.looking import refuse_links
 
 NOBODY = 65534
 
