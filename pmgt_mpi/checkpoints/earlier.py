@@ -14,7 +14,14 @@ from pmgt_mpi.config.compare import differences
 from pmgt_mpi.config.schema import Config
 from pmgt_mpi.errors import UserError
 from pmgt_mpi.output.folder import RunFolder
-from pmgt_mpi.output.looking import is_there, names_in, refuse_schema, unreadable
+from pmgt_mpi.output.looking import (
+    is_there,
+    names_in,
+    read_plain,
+    refuse_links,
+    refuse_schema,
+    unreadable,
+)
 from pmgt_mpi.terminal import say
 
 AUTO = "auto"
@@ -81,6 +88,7 @@ def _is_folder(path: Path) -> bool:
 
 def config_in(folder: Path) -> Path:
     """Return the config that a run folder holds, in the user's words."""
+    refuse_links(folder)
     refuse_schema(folder)
     if not is_there(folder / "asked.toml"):
         raise UserError(
@@ -253,7 +261,7 @@ def _summary(path: Path) -> list[Done] | None:
     """
     file = path / "summary.json"
     try:
-        done = [_done(one) for one in json.loads(file.read_bytes())]
+        done = [_done(one) for one in json.loads(read_plain(file))]
         if not done:
             raise ValueError
     except FileNotFoundError:

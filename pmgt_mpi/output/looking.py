@@ -1,10 +1,12 @@
 """Looking into a run folder that another user, or another version, may have written.
 
-What may not be read is refused and not taken for missing, and no name leads out of it.
+What may not be read is refused and not taken for missing, no name leads out of it, and
+nobody waits at a pipe.
 """
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import stat
@@ -16,11 +18,25 @@ SCHEMA = 2
 """Version of the folder's layout; it grows when a reader would have to change."""
 
 
+def read_plain(path: Path) -> bytes:
+    """Read a file; an `OSError` if it is none, as a pipe, which would never end."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    with open(descriptor, "rb") as file:  # noqa: PTH123 (it is open)
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise OSError(errno.EINVAL, "it is no plain file", str(path))
+        return file.read()
+
+
 def refuse_schema(folder: Path) -> None:
     """Refuse the folder of another version, which is left as it is."""
+    meta = folder / "meta.json"
     try:
-        schema = json.loads((folder / "meta.json").read_text())["schema"]
-    except (OSError, ValueError, LookupError, TypeError, RecursionError):
+        schema = json.loads(read_plain(meta))["schema"] if is_there(meta) else None
+    except OSError as error:
+        raise unreadable(meta, error) from None
+    except (ValueError, LookupError, TypeError, RecursionError):
+        schema = None
+    if schema is None:
         # Before the first step there is no meta.json, and before 0.2 no asked.toml.
         old = is_there(folder / "config.toml") and not is_there(folder / "asked.toml")
         schema = 1 if old else SCHEMA

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from pmgt_mpi.errors import UserError
+from pmgt_mpi.output.looking import read_plain
 
 Record = dict[str, Any]
 """One line of metrics.jsonl, or one row of another table."""
@@ -89,7 +90,7 @@ def _reason(error: Exception) -> str:
 def read_text(path: Path, name: str) -> str:
     """Read a text file that a run folder must have."""
     try:
-        return (path / name).read_bytes().decode()  # with the ends of lines in labels
+        return read_plain(path / name).decode()  # with the ends of lines in labels
     except FileNotFoundError:
         raise UserError(
             f"{path} has no {name}: the run folder is not whole; copy it again, or "

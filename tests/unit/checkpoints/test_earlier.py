@@ -7,7 +7,13 @@ import os
 
 import pytest
 
-from pmgt_mpi.checkpoints.earlier import Done, _summary, folder_of
+from pmgt_mpi.checkpoints.earlier import (
+    Done,
+    _summary,
+    config_in,
+    folder_of,
+    open_earlier,
+)
 from pmgt_mpi.errors import UserError
 
 TOLD = {"algorithm": "nids", "status": "budget", "step": 3, "seconds": 0.5}
@@ -47,3 +53,22 @@ def test_the_newest_run_that_is_not_known_to_have_ended_is_taken_up(
     found = folder_of("auto", None, "a")
     assert found is not None
     assert found.name == "a-20260101-000001"
+
+
+def test_nobody_waits_at_a_pipe(tmp_path, monkeypatch):
+    """One that another user has put in the place of a file never ends."""
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "runs" / "a-20260101-000000"
+    path.mkdir(parents=True)
+    (path / "config.toml").touch()
+    os.mkfifo(path / "asked.toml")
+    with pytest.raises(UserError, match=r"asked\.toml is a link, or no plain file"):
+        config_in(path)
+    os.mkfifo(path / "meta.json")
+    with pytest.raises(UserError, match=r"meta\.json cannot be read: it is no pl"):
+        open_earlier(path, allow_plugins=False)
+    os.mkfifo(path / "summary.json")
+    found = folder_of("auto", None, "a")
+    assert found is not None
+    with pytest.raises(UserError, match=r"summary\.json cannot be read: it is no"):
+        _summary(found)

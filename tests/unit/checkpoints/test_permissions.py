@@ -83,10 +83,17 @@ def test_a_run_folder_that_may_not_be_looked_into(run):
     run.chmod(0o444)
     with pytest.raises(UserError) as error:
         open_earlier(run, allow_plugins=False)
-    assert str(error.value) == told(run / "config.toml")
+    assert str(error.value) == told(run / "meta.json")
     with pytest.raises(UserError) as error:
         folder_of("auto", run / "deeper", "run")
     assert str(error.value) == told(run / "deeper")
+
+
+def test_a_version_that_may_not_be_read_is_not_this_one(run):
+    (run / "meta.json").touch(0o000)
+    with pytest.raises(UserError) as error:
+        open_earlier(run, allow_plugins=False)
+    assert str(error.value) == told(run / "meta.json")
 
 
 def test_runs_that_may_not_be_listed_are_not_none(run):

@@ -243,6 +243,13 @@ def test_no_damage_leads_to_a_traceback(whole, tmp_path):
     assert outcomes == {"read", "told"}
 
 
+@pytest.mark.parametrize("name", ["summary.json", "meta.json", "ranks.csv"])
+def test_nobody_waits_at_a_pipe(whole, name):
+    (whole / name).unlink()
+    os.mkfifo(whole / name)
+    assert complaint(whole) == f"cannot read RUN/{name}: it is no plain file"
+
+
 def test_metrics_that_end_before_the_summary_does(whole):
     lines = (whole / "metrics.jsonl").read_text().splitlines(keepends=True)
     for kept, last in ((lines[:1] + lines[2:], "step 0"), (lines[2:], "step none")):
