@@ -102,7 +102,7 @@ class Manifest(NamedTuple):
         try:
             if not whole or content["number"] != int(folder.name):
                 raise damaged
-            return cls(
+            manifest = cls(
                 number=content["number"],
                 algorithm=content["algorithm"],
                 step=content["step"],
@@ -112,8 +112,25 @@ class Manifest(NamedTuple):
                 facts=content["facts"],
                 machines=content["machines"],
             )
+            manifest._check_kinds()
         except (ValueError, LookupError, TypeError):
             raise damaged from None
+        return manifest
+
+    def _check_kinds(self) -> None:
+        """Raise a `TypeError` unless every part is of its kind, as all that is written.
+
+        Whoever may write to a shared folder can give anything the right checksum.
+        """
+        counts = [self.number, self.algorithm, self.step, self.metrics[0]]
+        counts += [self.facts["agents"], *(one.bytes for one in self.agents)]
+        names = [one.file for one in (*self.agents, *self.finished)]
+        if not (
+            all(type(n) is int and n >= 0 for n in counts)
+            and all(isinstance(name, str) for name in names)
+            and all(isinstance(one, dict) for one in (self.facts, *self.machines))
+        ):
+            raise TypeError
 
 
 def _digest(content: Any) -> str:
