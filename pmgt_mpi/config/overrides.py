@@ -5,6 +5,7 @@ from __future__ import annotations
 import tomllib
 from typing import Any
 
+from pmgt_mpi.config.paths import is_text
 from pmgt_mpi.config.schema import Config
 from pmgt_mpi.config.sections import AlgorithmSection
 from pmgt_mpi.errors import UserError, shortened
@@ -22,6 +23,8 @@ def override(values: dict[str, Any], assignments: list[str]) -> None:
     """Apply ``--set section.key=value`` and ``--set algorithm.0.key=value``."""
     for assignment in assignments:
         told = shortened(assignment, 200)
+        if not is_text(assignment):
+            raise UserError(f"--set {told}: expected text in UTF-8, as a config is")
         path, equals, text = assignment.partition("=")
         section, dot, key = path.strip().partition(".")
         if not equals or not dot:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 import tomllib
 from collections import Counter
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
 from pmgt_mpi.algorithms import METHODS
 from pmgt_mpi.config.checking import check_named, check_section, refuse_large
 from pmgt_mpi.config.overrides import override, refuse_idle
+from pmgt_mpi.config.paths import found, with_files_found
 from pmgt_mpi.config.schema import Config
 from pmgt_mpi.config.sections import (
     NEEDS_REFERENCE,
@@ -27,7 +28,6 @@ from pmgt_mpi.config.sections import (
     RunSection,
     StopSection,
 )
-from pmgt_mpi.data.files import own_path
 from pmgt_mpi.errors import UserError, shortened
 from pmgt_mpi.optimum.accuracy import accuracy_of
 from pmgt_mpi.registry import nearest
@@ -103,7 +103,7 @@ def check_config(
         run=fixed("run", RunSection),
         network=network_section(values.get("network", {}), where("network"), folder),
         mixing=fixed("mixing", MixingSection),
-        data=_with_files_found(named("data", "source", DataSection), folder),
+        data=with_files_found(named("data", "source", DataSection), folder),
         problem=named("problem", "kind", ProblemSection),
         regularizer=named("regularizer", "kind", RegularizerSection, {"kind": "none"}),
         stop=fixed("stop", StopSection),
@@ -207,31 +207,8 @@ def network_section(values: Any, where: str, folder: str = ".") -> NetworkSectio
         if own["file"] is None:
             own["topology"] = own["topology"] or "ring"
     for key in ("file", "weights_file"):
-        own[key] = own[key] and _found(own[key], folder)
+        own[key] = own[key] and found(own[key], folder)
     return NetworkSection(options=options, **own)
-
-
-def _with_files_found(data: DataSection, folder: str) -> DataSection:
-    """Make the paths of a source that reads files absolute, where they lead to one."""
-    found = {
-        key: _found(data.options[key], folder)
-        for key in ("path", "labels")
-        if isinstance(data.options.get(key), str)
-    }
-    return replace(data, options={**data.options, **found})
-
-
-def _found(path: str, folder: str) -> str:
-    """Make a path absolute if it leads somewhere from the config's folder.
-
-    So the config means the same when it is written to another folder.
-    """
-    try:
-        beside = Path(folder) / Path(path).expanduser()
-        there = Path(own_path(str(beside), 0)).exists()  # of {agent}, the first's
-    except (OSError, ValueError, RuntimeError, UserError):
-        return path  # whoever reads the file says what is wrong with it
-    return str(beside) if there else path
 
 
 def _algorithms(

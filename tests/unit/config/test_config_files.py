@@ -31,6 +31,17 @@ def test_a_file_gives_its_values_and_its_folder(file, monkeypatch):
     assert config.run.name == "filed"
 
 
+def test_a_folder_whose_name_is_no_text(tmp_path):
+    """The config of a run is written, with the paths of its files."""
+    folder = tmp_path / "lat\udce9"
+    folder.mkdir()
+    (folder / "a.csv").touch()
+    values = config() | {"data": {"source": "csv", "path": "a.csv"}}
+    (folder / "c.toml").write_text(tomli_w.dumps(values))
+    written = tomli_w.dumps(toml_values(read_config(folder / "c.toml"))).encode()
+    assert tomllib.loads(written.decode())["data"]["path"] == "a.csv"
+
+
 def test_a_file_with_overrides(file):
     config = read_config(file, ["run.seed=9", "algorithm.0.step_size=0.5"])
     assert config.run.seed == 9

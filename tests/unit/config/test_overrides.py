@@ -71,6 +71,8 @@ def test_overrides_leave_the_rest_and_the_last_one_counts():
             "expected algorithm.NUMBER.key=value with a number from 0 to 1",
         ),
         ("run.name=x", "'run' is not a section"),
+        ("algorithm.0.stream=\udcff", "expected text in UTF-8, as a config is"),
+        ("data.\udcff=1", "expected text in UTF-8, as a config is"),
     ],
 )
 def test_overrides_of_a_wrong_form(assignment, text):
