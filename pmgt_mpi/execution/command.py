@@ -45,7 +45,7 @@ def on_world(work: Callable[[Collective], int], monitor: Monitor) -> int:
             complain(error)
         return error.exit_code
     except BaseException as error:
-        end_job(world, monitor.agent, error)
+        end_job(monitor.agent, error)
         raise
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from pmgt_mpi.errors import UserError
 from pmgt_mpi.mpi.collective import AgreedError, Collective
+from pmgt_mpi.mpi.world import world
 from pmgt_mpi.terminal import printable
 from pmgt_mpi.watchdog.signals import Monitor
 from pmgt_mpi.watchdog.watchdog import Watchdog
@@ -22,8 +23,12 @@ TOGETHER = 4.0
 PAUSE = 0.005
 
 
-def end_job(comm: Any, agent: int, error: BaseException) -> None:
-    """Tell who failed, and end every rank: the others would wait for ever."""
+def end_job(agent: int, error: BaseException) -> None:
+    """Tell who failed, and end every rank: the others would wait for ever.
+
+    Those too that are not in the communicator: it is the job that ends, and of other
+    ranks the standard promises nothing where that of some is aborted.
+    """
     lines = [f"pmgt_mpi: agent {agent} on {platform.node()} failed: "]
     if isinstance(error, UserError):
         lines.append(f"{error}\n")
@@ -38,7 +43,7 @@ def end_job(comm: Any, agent: int, error: BaseException) -> None:
     sys.stderr.write("\n".join(map(printable, message)))
     sys.stderr.flush()
     sleep(0.2)  # mpirun drops what it has not read when the job is aborted
-    comm.Abort(error.exit_code if isinstance(error, UserError) else 1)
+    world().Abort(error.exit_code if isinstance(error, UserError) else 1)
 
 
 @contextmanager
@@ -51,7 +56,7 @@ def guarded(comm: Any, timeout: float) -> Iterator[Watchdog]:
     """
     collective = Collective(comm.Dup())
     monitor = Monitor(comm.rank, has_launcher=comm.size > 1, signals=False)
-    monitor.abort = comm.Abort
+    monitor.abort = world().Abort
     watchdog = Watchdog(collective, monitor, timeout)
     monitor.start()
     try:
@@ -76,7 +81,7 @@ def _meet_at_the_end(collective: Collective, error: BaseException | None) -> Non
     while not met.Test():
         if monotonic() > limit:
             assert error is not None
-            end_job(collective.comm, collective.agent, error)
+            end_job(collective.agent, error)
         sleep(PAUSE)
     failed = None if error is None else f"agent {collective.agent} failed: {error!r}"
     failed = collective.first_word(failed)

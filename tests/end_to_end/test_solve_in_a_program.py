@@ -48,6 +48,8 @@ def run():
 
 try:
     print(run().status)
+    if where == "half":
+        comm.recv(source=3)
 except RuntimeError as error:
     print("caught", error)
     where = "nowhere"
@@ -73,7 +75,7 @@ def test_an_error_on_one_rank_ends_the_job_and_names_the_agent(tmp_path):
 
 
 def test_an_error_on_one_rank_of_a_half_ends_the_job_and_names_the_agent(tmp_path):
-    """Rank 3 is agent 1 of the second half; of the first half nobody is left either."""
+    """Rank 3 is agent 1 of the second half; the first, which waits for it, ends too."""
     result = program(tmp_path, "half", ranks=4)
     assert result.returncode == 1
     assert not result.survivors
