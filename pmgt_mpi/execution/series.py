@@ -1,4 +1,4 @@
-"""A series of runs on the same ranks: what two of them share is set up once.
+"""A series of runs on the same ranks, of which some may be done already.
 
 Agent 0 knows which runs are wanted and which are done already; a generator there yields
 the next `Job` and is sent its result. The other agents run what they are told to.
@@ -6,21 +6,15 @@ the next `Job` and is sent its result. The other agents run what they are told t
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Callable, Generator, Iterable
-from contextlib import ExitStack
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 from pmgt_mpi.checkpoints.policy import Agreement, Unsaved
 from pmgt_mpi.config.schema import Config
 from pmgt_mpi.execution.algorithm import run_algorithm
-from pmgt_mpi.execution.engine import Engine, choose_engine
-from pmgt_mpi.execution.given import NOTHING_GIVEN
-from pmgt_mpi.execution.network import Place, take_places
-from pmgt_mpi.execution.setup import Setup, load_rows, make_functions, measure
-from pmgt_mpi.mpi.collective import AgreedError, Collective
+from pmgt_mpi.execution.shared_setup import Ready, SetUps
+from pmgt_mpi.mpi.collective import AgreedError
 from pmgt_mpi.output.results import Finished, Record
 from pmgt_mpi.output.series import REFUSED, Result, SeriesFolder
 from pmgt_mpi.parameters.resolve import resolve
@@ -53,100 +47,6 @@ COST = "round_in_gradients"
 
 Jobs = Generator[Job, Result, None]
 """Yields the runs that are wanted, and is sent the result of each."""
-
-
-class Ready(NamedTuple):
-    """What a run is done with; `fingerprint` is that of rows and network."""
-
-    engine: Engine
-    setup: Setup
-    fingerprint: str
-
-
-class SetUps:
-    """Set-ups one after the other: a phase is done again where its input has changed.
-
-    Parameters
-    ----------
-    everyone
-        All ranks.
-    watchdog
-        Looks on.
-    opened
-        Frees the communicators at the end.
-    """
-
-    PHASES = ("rows", "functions", "measured")
-    """What holds memory, in the order in which one is made from the one before it."""
-
-    def __init__(
-        self, everyone: Collective, watchdog: Watchdog, opened: ExitStack
-    ) -> None:
-        self.everyone, self._watchdog, self._opened = everyone, watchdog, opened
-        self._kept: dict[str, tuple[Any, Any]] = {}
-        self._place: Place | None = None
-
-    def ready(self, config: Config) -> Ready:
-        """Do all that comes before the first algorithm, or take it; collective."""
-        self._watchdog.begin_set_up()
-        run, data, network = config.run, config.data, config.network
-        engine = self._once(
-            "engine", run.engine, lambda: choose_engine(self.everyone, run.engine)
-        )
-        drawn = run.seed if network.seed is None else network.seed
-        where = (replace(network, seed=drawn), config.folder)
-        place = self._once("place", where, lambda: self._take_places(config))
-        collective = place.collective
-        if data is not None:
-            data = replace(data, seed=run.seed if data.seed is None else data.seed)
-        of_rows = (data, run.dtype, config.folder, collective)
-        loaded = self._once(
-            "rows", of_rows, lambda: load_rows(config, NOTHING_GIVEN, collective)
-        )
-        of_functions = (of_rows, config.problem, config.regularizer)
-        functions = self._once(
-            "functions",
-            of_functions,
-            lambda: make_functions(config, NOTHING_GIVEN, loaded.shard, collective),
-        )
-        setup = self._once(
-            "measured",
-            (of_functions, config.evaluate.reference),
-            lambda: measure(config, place, loaded, *functions),
-        )
-        setup = setup._replace(**place._asdict())
-        return Ready(engine, setup, _fingerprint(setup))
-
-    def _once(self, phase: str, key: Any, make: Callable[[], Any]) -> Any:
-        """Return what a phase has made of the same key, else let it make that."""
-        if phase not in self._kept or self._kept[phase][0] != key:
-            from_here = self.PHASES.index(phase) if phase in self.PHASES else None
-            stale = [phase] if from_here is None else self.PHASES[from_here:]
-            for name in stale:  # two shards may be too many
-                self._kept.pop(name, None)
-            self._kept[phase] = key, make()
-        return self._kept[phase][1]
-
-    def _take_places(self, config: Config) -> Place:
-        """Build a network; ranks that are the same agents as before keep their rows."""
-        before, everyone = self._place, self.everyone
-        with ExitStack() as made:
-            place = take_places(config, NOTHING_GIVEN, everyone, made)
-            agent = place.collective.agent
-            if before is not None and everyone.max(int(agent != before.comm.rank)) == 0:
-                return place._replace(comm=before.comm, collective=before.collective)
-            self._opened.enter_context(made.pop_all())
-        self._watchdog.learn_agents(place.collective)
-        self._place = place
-        return place
-
-
-def _fingerprint(setup: Setup) -> str:
-    """What rows and which network all agents have; collective."""
-    row = setup.neighbourhood
-    own = [setup.digest, row.neighbours, row.weights.tolist(), row.own_weight]
-    text = json.dumps(setup.collective.gather(own))
-    return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
 
 
 class Ending(Unsaved):

@@ -77,7 +77,7 @@ class SeriesFolder(RunFolder):
         refuse_other(self.path, kind, read_json(self.path, f"{kind}.json"), head)
         records, length = whole_lines(self.path)
         self.cut_metrics(length)
-        self.results = results_of(records)
+        self.results = results_of(self.path / self.LINES, records)
 
     def begin(self, key: str, tags: Result) -> None:
         """Take note that a run begins; `tags` tell which, if nothing else will."""
@@ -102,34 +102,42 @@ def whole_lines(path: Path) -> tuple[list[Record], int]:
     return records[: content[:length].count(b"\n")], length
 
 
-def results_of(records: Iterable[Record]) -> dict[str, Result]:
+def results_of(path: Path, records: Iterable[Record]) -> dict[str, Result]:
     """Return the results of all runs that have ended or failed, by key."""
     results: dict[str, Result] = {}
     begun: dict[str, list[Result]] = {}
-    for record in records:
-        if "end" in record:
-            results[record["end"]] = record["result"]
-        elif "begin" in record:
-            begun.setdefault(record["begin"], []).append(record["tags"])
-        elif "interrupted" in record:
-            begun.pop(record["interrupted"], None)
+    for number, record in enumerate(records, 1):
+        try:
+            if "end" in record:
+                results[record["end"]] = dict(record["result"])
+            elif "begin" in record:
+                begun.setdefault(record["begin"], []).append(dict(record["tags"]))
+            else:
+                begun.pop(record["interrupted"], None)
+        except (LookupError, TypeError, ValueError):
+            raise broken(path, f"line {number} tells of no run") from None
     for key, tags in begun.items():
         if len(tags) >= TRIES and key not in results:
             results[key] = {**tags[-1], "status": FAILED}
     return results
 
 
-def refuse_other(
-    path: Path, kind: str, before: dict[str, Any], now: dict[str, Any]
-) -> None:
-    """Refuse to continue what was not asked for like this."""
-    schema = before.get("schema")
+def refuse_schema(path: Path, head: dict[str, Any]) -> None:
+    """Refuse what another version has written."""
+    schema = head.get("schema")
     if schema != SCHEMA:
         raise UserError(
             f"{path} was written by another version of pmgt_mpi (schema {schema}, and "
             f"this one reads {SCHEMA}); use that version for it, or choose another "
             "folder with --out"
         )
+
+
+def refuse_other(
+    path: Path, kind: str, before: dict[str, Any], now: dict[str, Any]
+) -> None:
+    """Refuse to continue what was not asked for like this."""
+    refuse_schema(path, before)
     asked = before.get("asked")
     if not isinstance(asked, dict):
         raise broken(path / f"{kind}.json", "it does not say what was asked for")

@@ -91,6 +91,63 @@ class ConfigShape(BaseModel):
     algorithm: list[AlgorithmShape]
 
 
+class EndShape(BaseModel):
+    """The last record of a run of a study."""
+
+    model_config = MORE
+    step: Count
+    gradients: Cost
+    gradients_paper: Cost
+    rounds: Count
+    messages: Count
+    bytes: Count
+    seconds: Cost
+    objective: FiniteFloat | None
+    relative_suboptimality: FiniteFloat | None
+    consensus: FiniteFloat | None
+
+
+class ResultShape(BaseModel):
+    """A run of a study; one that failed has no end."""
+
+    model_config = MORE
+    algorithm: str
+    status: str
+    draw: Count
+    stream: Count | None
+    cell: dict[str, Any]
+    end: EndShape | None = None
+    trace: dict[str, list[FiniteFloat | None]] = {}
+
+
+class SectionsShape(BaseModel):
+    """The config of a study."""
+
+    model_config = MORE
+    run: dict[str, Any]
+    stop: dict[str, Any]
+    algorithm: list[AlgorithmShape]
+
+
+class AskedShape(BaseModel):
+    """What was asked of a study."""
+
+    model_config = MORE
+    config: SectionsShape
+    ranks: Annotated[int, Ge(1), Lt(2**63)]
+
+
+class StudyShape(BaseModel):
+    """study.json."""
+
+    model_config = MORE
+    version: int = Field(alias="schema")
+    asked: AskedShape
+    started: str
+
+
+STUDY: TypeAdapter[Any] = TypeAdapter(StudyShape)
+RESULTS: TypeAdapter[Any] = TypeAdapter(list[ResultShape])
 RECORDS: TypeAdapter[Any] = TypeAdapter(list[RecordShape])
 SUMMARIES: TypeAdapter[Any] = TypeAdapter(Annotated[list[SummaryShape], MinLen(1)])
 META: TypeAdapter[Any] = TypeAdapter(MetaShape)

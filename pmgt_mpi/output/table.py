@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from math import inf
 from typing import Any
 
 from pmgt_mpi.terminal import printable
@@ -33,6 +34,10 @@ LATEX = {
     "-": "{}-",
 }
 """What stands for a character that a backslash does not help."""
+
+
+NEVER = "–"
+"""In the place of a cost that was never paid, as the goal was not reached."""
 
 
 def summary_table(summaries: list[dict[str, Any]]) -> str:
@@ -71,6 +76,17 @@ def aligned(rows: Sequence[Sequence[str]], words: int) -> str:
 
 def _scientific(value: float | None) -> str:
     return "-" if value is None else f"{value:.1e}"
+
+
+def short(value: float | None) -> str:
+    """Write a number with three digits: 7.27M."""
+    if value is None or value == inf:
+        return NEVER
+    value = float(f"{value:.3g}")
+    for scale, letter in ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if value >= scale:
+            return f"{value / scale:g}{letter}"
+    return f"{value:.3g}"
 
 
 def markdown_text(text: str) -> str:

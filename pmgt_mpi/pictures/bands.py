@@ -22,8 +22,9 @@ from pmgt_mpi.output.series import Result
 from pmgt_mpi.output.statistics import quantile
 from pmgt_mpi.output.study import COSTS, Group
 from pmgt_mpi.pictures.curves import Curve, looks
-from pmgt_mpi.pictures.labels import legend_below
-from pmgt_mpi.pictures.panel import MEASURE_NAMES, draw_curves
+from pmgt_mpi.pictures.labels import label_curves, legend_below
+from pmgt_mpi.pictures.panel import COST_NAMES, MEASURE_NAMES, draw_curves
+from pmgt_mpi.pictures.pictures import PANEL, Picture, new_figure, save_picture
 from pmgt_mpi.pictures.style import drawing
 from pmgt_mpi.replacing import replacing
 from pmgt_mpi.terminal import printable
@@ -62,6 +63,25 @@ def plot_study(folder: Path, groups: Sequence[Group]) -> list[Path]:
             temporary.write_bytes(content.getvalue())
         paths.append(path)
     return paths
+
+
+def draw_study_report(folder: Path, groups: Sequence[Group]) -> list[Picture]:
+    """Draw each panel by itself, for the page of a report."""
+    pictures = []
+    cells = cells_of(groups)
+    for number, (title, inside) in enumerate(cells, 1):
+        for cost in COSTS:
+            with drawing():
+                figure, axis = new_figure(PANEL)
+                draw_bands(axis, inside, cost)
+                axis.set_ylabel(MEASURE_NAMES[measure_of(inside)])
+                if not label_curves(figure, axis):
+                    legend_below(figure)
+                stem = f"bands-{number}-{cost}" if len(cells) > 1 else f"bands-{cost}"
+                svg = save_picture(figure, folder, stem)
+            alt = f"{MEASURE_NAMES[measure_of(inside)]} against {COST_NAMES[cost]}"
+            pictures.append(Picture("curves", stem, alt, svg, note=title))
+    return pictures
 
 
 def cells_of(groups: Sequence[Group]) -> list[tuple[str, list[Group]]]:

@@ -29,6 +29,7 @@ MEASURE_NAMES = {
     "relative_suboptimality": "relative suboptimality",
     "objective": "objective",
     "consensus": "consensus error",
+    "gradient_mapping": "gradient mapping",
 }
 
 BOUND = "theory_bound"

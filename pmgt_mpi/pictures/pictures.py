@@ -86,13 +86,13 @@ def _curve_pictures(folder: Path, curves: Sequence[Curve]) -> Iterator[Picture]:
         every = [point for curve in curves for point in curve.points(cost, shown)]
         if not any(x > 0 for x, _ in every) or not any(y for _, y in every):
             continue  # a single agent sends nothing, and differs from nobody
-        figure, axis = _figure(PANEL)
+        figure, axis = new_figure(PANEL)
         draw_curves(axis, curves, cost, shown)
         axis.set_ylabel(MEASURE_NAMES[shown])
         if not label_curves(figure, axis):
             legend_below(figure)
         stem = f"{shown.replace('_', '-')}-{cost}"
-        svg = _save(figure, folder, stem)
+        svg = save_picture(figure, folder, stem)
         alt = f"{MEASURE_NAMES[shown]} against {COST_NAMES[cost]}"
         axes = _geometry(figure, axis, cost, shown)
         yield Picture("curves", stem, alt, svg, axes=axes)
@@ -103,10 +103,10 @@ def _graph_pictures(folder: Path, runs: Sequence[Run]) -> Iterator[Picture]:
     for run, stem in zip(runs, _stems("graph", runs, names), strict=True):
         if run.edges is None:
             continue
-        figure, axis = _figure((4.2, 4.4))
+        figure, axis = new_figure((4.2, 4.4))
         draw_graph(axis, run)
         note = names[run.path] if len(runs) > 1 else ""
-        svg = _save(figure, folder, stem)
+        svg = save_picture(figure, folder, stem)
         yield Picture("graph", stem, f"Gossip graph: {graph_title(run)}", svg, note)
 
 
@@ -116,24 +116,25 @@ def _time_pictures(folder: Path, curves: Sequence[Curve]) -> Iterator[Picture]:
         rows = ranks_of(curve)
         if not rows:
             continue
-        figure, axis = _figure((PANEL[0], times_height(rows)))
+        figure, axis = new_figure((PANEL[0], times_height(rows)))
         draw_times(axis, rows, curve.name)
         stem = _slug(f"times-{curve.name}")
         while stem in stems:
             stem += "-2"
         stems.add(stem)
-        svg = _save(figure, folder, stem)
+        svg = save_picture(figure, folder, stem)
         note = straggler(rows) or ""
         yield Picture("times", stem, f"Seconds of each rank: {curve.name}", svg, note)
 
 
-def _figure(size: tuple[float, float]) -> tuple[Figure, Axes]:
+def new_figure(size: tuple[float, float]) -> tuple[Figure, Axes]:
+    """Make a figure with one pair of axes."""
     figure = Figure(figsize=size, layout="constrained")
     FigureCanvasAgg(figure)
     return figure, figure.subplots()
 
 
-def _save(figure: Figure, folder: Path, stem: str) -> str:
+def save_picture(figure: Figure, folder: Path, stem: str) -> str:
     """Write PNG and SVG, and return the SVG for the page; the same bytes every time."""
     figure.draw_without_rendering()
     figure.set_layout_engine("none")  # labels were placed in this layout

@@ -10,7 +10,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
-from pmgt_mpi.output.study import short
+from pmgt_mpi.output.table import short
 from pmgt_mpi.output.tuning import Row, Tuned
 from pmgt_mpi.pictures.style import BLUE, COLOURS, FAINT, drawing, plain
 from pmgt_mpi.replacing import replacing

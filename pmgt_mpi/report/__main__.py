@@ -7,10 +7,18 @@ from pathlib import Path
 
 from pmgt_mpi.errors import UserError
 from pmgt_mpi.output.runs import read_run
+from pmgt_mpi.output.study import is_study, read_study
+from pmgt_mpi.output.study_tables import FORMATS as STUDY_FORMATS
 from pmgt_mpi.pictures.curves import curves_of
 from pmgt_mpi.report.formats import FORMATS
 from pmgt_mpi.report.targets import require_reached
-from pmgt_mpi.report.write import different, follow, not_a_link, write_report
+from pmgt_mpi.report.write import (
+    different,
+    follow,
+    not_a_link,
+    write_report,
+    write_study_report,
+)
 from pmgt_mpi.terminal import command, complain, say, write
 from pmgt_mpi.version import __version__
 
@@ -23,6 +31,9 @@ at work.
   python -m pmgt_mpi.report runs/quickstart-20261118-041002
   python -m pmgt_mpi.report runs/one runs/two --out comparison
   python -m pmgt_mpi.report runs/one --format markdown
+
+The folder of a study (pmgt_mpi.study) is reported as one thing: bands, the table of
+medians and quartiles, and the ratios.
 """
 
 EPILOG = "exit codes: 0 done; 2 wrong input, such as a folder that is broken."
@@ -75,6 +86,9 @@ def main(arguments: list[str] | None = None) -> int:
     options = parse(arguments)
     try:
         folders = different(options.folders)
+        if any(map(is_study, folders)):
+            report_study(folders, options)
+            return 0
         if options.format:
             rows = require_reached(curves_of([read_run(path) for path in folders]))
             write(FORMATS[options.format](rows))
@@ -91,6 +105,22 @@ def main(arguments: list[str] | None = None) -> int:
     except KeyboardInterrupt:
         return 130
     return 0
+
+
+def report_study(folders: list[Path], options: argparse.Namespace) -> None:
+    """Report a study, which is one thing: its runs are drawn together."""
+    if len(folders) > 1 or options.follow:
+        one = next(path for path in folders if is_study(path))
+        raise UserError(
+            f"{one} is a study, which is reported by itself and without --follow; "
+            "name it alone"
+        )
+    study = read_study(folders[0])
+    if options.format:
+        write(STUDY_FORMATS[options.format](study.groups))
+        return
+    out = options.out or not_a_link(folders[0] / "report")
+    say(f"report: {write_study_report(study, out)}")
 
 
 if __name__ == "__main__":

@@ -51,7 +51,6 @@ def write_page(
     refresh
         Seconds after which a browser is to load it again; None is never.
     """
-    template = Template(files(__package__).joinpath("page.html").read_text("utf-8"))
     names = run_names(runs)
     title = " and ".join(names.values()) if len(runs) < 3 else f"{len(runs)} runs"
     body = [
@@ -61,16 +60,24 @@ def write_page(
         ends_section(curves),
         graph_section(runs, pictures),
         times_section(curves, pictures),
-        _circumstances(runs, names),
+        circumstances_section([run.meta for run in runs], list(names.values())),
         _configs(runs, names),
     ]
+    fill_page(path, title, "\n".join(body), page_data(curves), refresh)
+
+
+def fill_page(
+    path: Path, title: str, body: str, data: Any, refresh: float | None = None
+) -> None:
+    """Write a page with its data; a browser loads it again after `refresh` seconds."""
+    template = Template(files(__package__).joinpath("page.html").read_text("utf-8"))
     seconds = "" if refresh is None else f"{max(1, round(refresh))}"
     tag = seconds and f'<meta http-equiv="refresh" content="{seconds}">'
     text = template.substitute(
         title=escape(f"{title} – pmgt_mpi report"),
         refresh=tag,
-        body="\n".join(body),
-        data=script_json(page_data(curves)),
+        body=body,
+        data=script_json(data),
     )
     with replacing(path) as temporary:
         # Half a sign, of a name that was no text, is all that UTF-8 lacks.
@@ -124,11 +131,12 @@ def _header(title: str, runs: Sequence[Run], names: dict[object, str]) -> str:
     return f"<h1>{escape(title)}</h1>{''.join(lines)}<nav>{links}</nav>"
 
 
-def _circumstances(runs: Sequence[Run], names: dict[object, str]) -> str:
+def circumstances_section(
+    metas: Sequence[dict[str, Any]], names: Sequence[str] = ()
+) -> str:
     """Versions, hosts, data and constants of each run."""
     parts = ['<section id="circumstances"><h2>Circumstances</h2>']
-    for run in runs:
-        meta = run.meta
+    for number, meta in enumerate(metas):
         packages = meta.get("packages") or {}
         facts = {
             "pmgt_mpi": meta.get("pmgt_mpi"),
@@ -137,7 +145,7 @@ def _circumstances(runs: Sequence[Run], names: dict[object, str]) -> str:
             "packages": _pairs({k: v for k, v in packages.items() if v}, " "),
             "MPI": meta.get("mpi"),
             "machine": meta.get("machine"),
-            "hosts": ", ".join(dict.fromkeys(meta["hosts"])),
+            "hosts": ", ".join(dict.fromkeys(meta.get("hosts") or [])),
             "started": meta["started"],
             "command": " ".join(map(str, meta.get("command") or [])),
             "environment": _pairs(meta.get("environment") or {}, "="),
@@ -147,8 +155,8 @@ def _circumstances(runs: Sequence[Run], names: dict[object, str]) -> str:
             "constants": _pairs(meta.get("constants") or {}, " = "),
             "residual of x*": meta.get("reference_residual"),
         }
-        if len(runs) > 1:
-            parts.append(f"<p>{escape(names[run.path])}</p>")
+        if len(metas) > 1:
+            parts.append(f"<p>{escape(names[number])}</p>")
         parts.append(facts_table(facts))
     return "".join([*parts, "</section>"])
 

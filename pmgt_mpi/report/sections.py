@@ -33,11 +33,11 @@ def curves_section(curves: Sequence[Curve], pictures: Sequence[Picture]) -> str:
         text += " An axis that says 0 before powers of ten is linear up to the first."
     if bounds:
         text += " Thin dashed lines are the bounds that theory gives."
-    return _section(
+    return section(
         "convergence",
         "Convergence",
         f'<p class="soft">{text}</p><ul class="legend">{items}</ul>'
-        + _panels(pictures, "curves"),
+        + panels(pictures, "curves"),
     )
 
 
@@ -45,7 +45,7 @@ def costs_section(rows: Sequence[Reached]) -> str:
     """The cost to reach each target: the numbers of the first record below it."""
     title = "Cost to reach a relative suboptimality"
     if not rows:
-        return _section(
+        return section(
             "costs",
             title,
             "<p>The minimum F* is not known, so there is no suboptimality to reach; "
@@ -60,7 +60,7 @@ def costs_section(rows: Sequence[Reached]) -> str:
         lines[0] = lines[0].replace("<tr>", f"<tr>{head}", 1)
         body.append(f"<tbody>{''.join(lines)}</tbody>")
     head = _head(("target", "algorithm", "steps", *COSTS), words=2)
-    return _section(
+    return section(
         "costs",
         title,
         '<p class="soft">The first evaluation at or below the target; the least '
@@ -85,7 +85,7 @@ def ends_section(curves: Sequence[Curve]) -> str:
         )
     columns = ("algorithm", "status", "steps", *COSTS, "rel. subopt.", "objective")
     head = _head((*columns, "consensus"), words=2)
-    return _section(
+    return section(
         "ends",
         "Where each algorithm stands",
         f'<div class="card"><table id="end-table">{head}<tbody>{"".join(lines)}</tbody>'
@@ -119,12 +119,12 @@ def graph_section(runs: Sequence[Run], pictures: Sequence[Picture]) -> str:
             else _figure(next(drawn))
         )
         parts.append(f'<div class="split">{picture}{facts_table(facts)}</div>')
-    return _section("graph", "Gossip graph", "".join(parts))
+    return section("graph", "Gossip graph", "".join(parts))
 
 
 def times_section(curves: Sequence[Curve], pictures: Sequence[Picture]) -> str:
     """The time split of the ranks."""
-    bars = _panels(pictures, "times")
+    bars = panels(pictures, "times")
     text = (
         "A straggler computes longer than the others, and they wait for it, which "
         "counts as communication. So does a slow link: all wait for what it carries. "
@@ -132,7 +132,7 @@ def times_section(curves: Sequence[Curve], pictures: Sequence[Picture]) -> str:
         if bars
         else "The time split of each rank is written when a run ends."
     )
-    return _section(
+    return section(
         "times",
         "Time of each rank",
         f'<p class="soft">{text}</p>{bars}{_rank_table(curves)}',
@@ -233,8 +233,9 @@ def _hosts(run: Run) -> str:
     )
 
 
-def _panels(pictures: Iterable[Picture], section: str) -> str:
-    figures = [_figure(picture) for picture in pictures if picture.section == section]
+def panels(pictures: Iterable[Picture], part: str) -> str:
+    """Pictures of one part of the page, beside each other."""
+    figures = [_figure(picture) for picture in pictures if picture.section == part]
     return f'<div class="panels">{"".join(figures)}</div>' if figures else ""
 
 
@@ -266,7 +267,8 @@ def _head(names: Sequence[str], words: int) -> str:
     return f"<thead><tr>{''.join(cells)}</tr></thead>"
 
 
-def _section(name: str, title: str, content: str) -> str:
+def section(name: str, title: str, content: str) -> str:
+    """One section of the page."""
     return f'<section id="{name}"><h2>{title}</h2>{content}</section>'
 
 

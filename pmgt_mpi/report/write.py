@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from pmgt_mpi.errors import UserError
 from pmgt_mpi.output.runs import EmptyRunError, Run, read_run
+from pmgt_mpi.output.study import Study
 from pmgt_mpi.pictures.curves import curves_of
 from pmgt_mpi.terminal import say
 
@@ -23,9 +24,35 @@ def write_report(runs: Sequence[Run], out: Path, refresh: float | None = None) -
     refresh
         Seconds after which a browser is to load the page again; None is never.
     """
-    try:
+
+    def fill(page: Path) -> None:
         from pmgt_mpi.pictures.pictures import draw_report
         from pmgt_mpi.report.page import write_page
+
+        curves = curves_of(runs)
+        write_page(page, runs, curves, draw_report(out, runs, curves), refresh)
+
+    return _written(out, fill)
+
+
+def write_study_report(study: Study, out: Path) -> Path:
+    """Write pictures and page of a study to a folder; return the path of the page."""
+
+    def fill(page: Path) -> None:
+        from pmgt_mpi.pictures.bands import draw_study_report
+        from pmgt_mpi.report.study_page import write_study_page
+
+        write_study_page(page, study, draw_study_report(out, study.groups))
+
+    return _written(out, fill)
+
+
+def _written(out: Path, fill: Callable[[Path], None]) -> Path:
+    """Write a page and its pictures to a folder, where that can be done."""
+    page = out / "report.html"
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        fill(page)
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] != "matplotlib":
             raise
@@ -33,11 +60,6 @@ def write_report(runs: Sequence[Run], out: Path, refresh: float | None = None) -
             "matplotlib is missing; install it (pip install 'pmgt_mpi[report]'), or "
             "take the table alone with --format"
         ) from None
-    curves = curves_of(runs)
-    page = out / "report.html"
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-        write_page(page, runs, curves, draw_report(out, runs, curves), refresh)
     except OSError as error:
         raise UserError(
             f"cannot write the report to {out} ({error.strerror or error}); choose "

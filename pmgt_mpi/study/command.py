@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,22 +12,22 @@ from pmgt_mpi.config.write import toml_values
 from pmgt_mpi.errors import UserError
 from pmgt_mpi.execution.command import on_world
 from pmgt_mpi.execution.log import try_to_draw
-from pmgt_mpi.execution.series import Job, Jobs, Ready, Series, SetUps
+from pmgt_mpi.execution.series import Job, Jobs, Series
+from pmgt_mpi.execution.shared_setup import Ready, SetUps
 from pmgt_mpi.mpi.collective import Collective
 from pmgt_mpi.mpi.world import library
 from pmgt_mpi.output.folder import default_path
 from pmgt_mpi.output.meta import circumstances
 from pmgt_mpi.output.results import Finished
 from pmgt_mpi.output.series import Result, SeriesFolder
-from pmgt_mpi.output.study import (
+from pmgt_mpi.output.study import Group, groups_of
+from pmgt_mpi.output.study_tables import (
     FORMATS,
-    Group,
     as_csv,
     as_text,
-    groups_of,
     runs_csv,
-    short,
 )
+from pmgt_mpi.output.table import short
 from pmgt_mpi.study.combinations import grid_of, jobs_of, keys_of
 from pmgt_mpi.terminal import complain, say, write
 from pmgt_mpi.watchdog.signals import INTERRUPTED, Monitor
@@ -70,13 +69,11 @@ def _study(options: argparse.Namespace, everyone: Collective, monitor: Monitor) 
         if everyone.agent == 0:
             study, timeout = _open(options, everyone.agents)
     watchdog = Watchdog(everyone, monitor, everyone.from_first(timeout))
-    with ExitStack() as opened:
-        series = Series(SetUps(everyone, watchdog, opened), watchdog, _kept)
-        if study is None:
-            signal = series.run(None, None)
-        else:
-            signal = series.run(_told(study), study.folder)
-    if study is not None:
+    series = Series(SetUps(everyone, watchdog), watchdog, _kept)
+    if study is None:
+        signal = series.run(None, None)
+    else:
+        signal = series.run(_told(study), study.folder)
         _finish(study, options.format, signal)
     return _exit_code(series, signal, speaks=study is not None)
 

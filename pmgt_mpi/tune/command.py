@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
-from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,16 +15,17 @@ from pmgt_mpi.config.write import toml_values
 from pmgt_mpi.errors import UserError
 from pmgt_mpi.execution.command import on_world
 from pmgt_mpi.execution.log import try_to_draw
-from pmgt_mpi.execution.series import Ready, Series, SetUps, with_stream
+from pmgt_mpi.execution.series import Series, with_stream
 from pmgt_mpi.execution.setup import Setup
+from pmgt_mpi.execution.shared_setup import Ready, SetUps
 from pmgt_mpi.mpi.collective import Collective
 from pmgt_mpi.mpi.world import library
 from pmgt_mpi.output.folder import default_path
 from pmgt_mpi.output.meta import circumstances
 from pmgt_mpi.output.results import Finished
 from pmgt_mpi.output.series import Result, SeriesFolder
-from pmgt_mpi.output.study import GOALS, short
-from pmgt_mpi.output.table import aligned
+from pmgt_mpi.output.study import GOALS
+from pmgt_mpi.output.table import aligned, short
 from pmgt_mpi.output.tuning import Tuned, trial_rows
 from pmgt_mpi.parameters.resolve import resolved_method
 from pmgt_mpi.terminal import printable, say, write
@@ -64,18 +64,15 @@ def _tune(options: argparse.Namespace, everyone: Collective, monitor: Monitor) -
     config = everyone.from_first(config)
     assert config is not None
     watchdog = Watchdog(everyone, monitor, config.run.timeout)
-    with ExitStack() as opened:
-        set_ups = SetUps(everyone, watchdog, opened)
-        setup = set_ups.ready(with_stream(config, FIRST_STREAM)).setup
-        search = None
-        if tuning is not None:
-            search = _search(options, tuning, _resolver(config, setup), min(setup.rows))
-        series = Series(set_ups, watchdog, _kept)
-        if search is None or tuning is None:
-            signal = series.run(None, None)
-        else:
-            signal = series.run(search.jobs(), tuning.folder)
-    if search is not None and tuning is not None:
+    set_ups = SetUps(everyone, watchdog)
+    setup = set_ups.ready(with_stream(config, FIRST_STREAM)).setup
+    series = Series(set_ups, watchdog, _kept)
+    if tuning is None:
+        signal = series.run(None, None)
+    else:
+        resolve, rows = _resolver(config, setup), min(setup.rows)
+        search = _search(options, tuning, resolve, rows)
+        signal = series.run(search.jobs(), tuning.folder)
         _finish(search, tuning, signal)
     return 0 if signal is None else INTERRUPTED
 

@@ -21,7 +21,7 @@ from pmgt_mpi.config.schema import Config
 from pmgt_mpi.config.sections import AlgorithmSection
 from pmgt_mpi.errors import UserError
 from pmgt_mpi.execution.series import Job, Jobs, with_stream
-from pmgt_mpi.output.study import short
+from pmgt_mpi.output.table import short
 from pmgt_mpi.terminal import printable, say
 from pmgt_mpi.tune.cost import Beyond, Formula
 from pmgt_mpi.tune.space import (

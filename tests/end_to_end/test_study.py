@@ -93,6 +93,20 @@ def test_its_runs_have_the_bits_of_single_runs(tmp_path):
             assert result["end"][name] == summary[name], (label, name)
         assert result["parameters"] == summary["parameters"]
     assert len((tmp_path / "out" / "runs.csv").read_text().splitlines()) == 9
+    report(tmp_path)
+
+
+def report(folder):
+    """The report takes the study as one thing."""
+    from pmgt_mpi.report.__main__ import main
+
+    out = folder / "report"
+    assert main([str(folder / "out"), "--out", str(out)]) == 0
+    page = (out / "report.html").read_text()
+    assert page.count("<svg") == 2 * 3
+    assert "no verdict from 2 independent draws" in page
+    assert page.count('<tr><th class="word" scope="row">pmgt-svrg') == 2 + 4
+    assert (out / "bands-2-rounds.png").exists()
 
 
 @pytest.fixture

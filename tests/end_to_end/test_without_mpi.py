@@ -40,6 +40,8 @@ def python(*arguments: str, **variables: str) -> subprocess.CompletedProcess[str
     [
         ("-m", "pmgt_mpi.run", "--config", CONFIG),
         ("-m", "pmgt_mpi.plan", "--config", CONFIG, "--ranks", "4"),
+        ("-m", "pmgt_mpi.study", "--config", CONFIG, "--seeds", "2"),
+        ("-m", "pmgt_mpi.tune", "--config", CONFIG),
     ],
 )
 def test_a_command_says_so_in_one_sentence(arguments):

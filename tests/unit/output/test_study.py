@@ -6,15 +6,9 @@ import csv
 
 import pytest
 
-from pmgt_mpi.output.study import (
-    FORMATS,
-    as_csv,
-    as_text,
-    comparisons,
-    groups_of,
-    runs_csv,
-    short,
-)
+from pmgt_mpi.output.study import comparisons, groups_of
+from pmgt_mpi.output.study_tables import FORMATS, as_csv, as_text, runs_csv
+from pmgt_mpi.output.table import short
 
 ASKED = {
     "config": {
