@@ -159,8 +159,7 @@ class Series:
     def _run(self, job: Job) -> tuple[Result, str | None]:
         """Run one; return what is kept of it, and the signal that has ended it."""
         try:
-            ready = self._set_ups.ready(job.config)
-            config = resolve(job.config, ready.setup, ready.engine)
+            ready, config = resolved(self._set_ups, job.config)
         except AgreedError as error:
             self.refused.append(str(error))
             return {"status": REFUSED, "why": str(error)}, None
@@ -189,6 +188,12 @@ def _with_cost(job: Job | None, folder: SeriesFolder) -> Job | None:
         return job
     cost = replace(job.config.cost, round_in_gradients=measured)
     return job._replace(config=replace(job.config, cost=cost))
+
+
+def resolved(set_ups: SetUps, config: Config) -> tuple[Ready, Config]:
+    """Do all that comes before the first step; what cannot be done is refused here."""
+    ready = set_ups.ready(config)
+    return ready, resolve(config, ready.setup, ready.engine)
 
 
 def _next(jobs: Jobs, folder: SeriesFolder, result: Result | None) -> Job | None:

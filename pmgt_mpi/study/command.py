@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from pmgt_mpi.config.read import read_config
+from pmgt_mpi.config.schema import Config
 from pmgt_mpi.config.write import toml_values
 from pmgt_mpi.errors import UserError
 from pmgt_mpi.execution.command import on_world
 from pmgt_mpi.execution.log import try_to_draw
-from pmgt_mpi.execution.series import Job, Jobs, Series
+from pmgt_mpi.execution.series import Job, Jobs, Series, resolved
 from pmgt_mpi.execution.shared_setup import Ready, SetUps
 from pmgt_mpi.mpi.collective import Collective
 from pmgt_mpi.mpi.world import library
 from pmgt_mpi.output.folder import default_path
+from pmgt_mpi.output.looking import is_there
 from pmgt_mpi.output.meta import circumstances
 from pmgt_mpi.output.results import Finished
 from pmgt_mpi.output.series import Result, SeriesFolder
@@ -46,13 +47,16 @@ class Study(NamedTuple):
 
     Attributes
     ----------
-    folder, asked
-        Where it is, and what must stay the same in it.
+    path, config
+        Its folder, and the config as asked.
+    asked
+        What must stay the same in the folder.
     jobs
         All of its runs.
     """
 
-    folder: SeriesFolder
+    path: Path
+    config: Config
     asked: dict[str, Any]
     jobs: list[Job]
 
@@ -64,17 +68,29 @@ def study_command(options: argparse.Namespace, monitor: Monitor) -> int:
 
 def _study(options: argparse.Namespace, everyone: Collective, monitor: Monitor) -> int:
     study: Study | None = None
-    timeout = 0.0
+    folder: SeriesFolder | None = None
+    first: tuple[float, Config | None] | None = None
     with everyone.agreed():
         if everyone.agent == 0:
-            study, timeout = _open(options, everyone.agents)
-    watchdog = Watchdog(everyone, monitor, everyone.from_first(timeout))
-    series = Series(SetUps(everyone, watchdog), watchdog, _kept)
-    if study is None:
+            study = _read(options, everyone.agents)
+            fresh = study.jobs[0].config if not is_there(study.path) else None
+            first = study.config.run.timeout, fresh
+    first = everyone.from_first(first)
+    assert first is not None
+    timeout, config = first
+    watchdog = Watchdog(everyone, monitor, timeout)
+    set_ups = SetUps(everyone, watchdog)
+    if config is not None:
+        resolved(set_ups, config)  # what is refused here leaves no folder
+    with everyone.agreed():
+        if study is not None:
+            folder = _open(study, options)
+    series = Series(set_ups, watchdog, _kept)
+    if study is None or folder is None:
         signal = series.run(None, None)
     else:
-        signal = series.run(_told(study), study.folder)
-        _finish(study, options.format, signal)
+        signal = series.run(_told(study, folder), folder)
+        _finish(study, folder, options.format, signal)
     return _exit_code(series, signal, speaks=study is not None)
 
 
@@ -89,8 +105,8 @@ def _exit_code(series: Series, signal: str | None, *, speaks: bool) -> int:
     return complain(error) if speaks else error.exit_code
 
 
-def _open(options: argparse.Namespace, ranks: int) -> tuple[Study, float]:
-    """Read the config, list the runs, and make the folder or continue in it."""
+def _read(options: argparse.Namespace, ranks: int) -> Study:
+    """Read the config and list the runs."""
     grid, over = grid_of(options.grid), keys_of(options.over)
     plugins = options.allow_plugins
     config = read_config(options.config, options.set, allow_plugins=plugins)
@@ -102,18 +118,24 @@ def _open(options: argparse.Namespace, ranks: int) -> tuple[Study, float]:
         "streams": options.streams or 0,
         "ranks": ranks,
     }
-    head = {**circumstances(library()), "seeds": options.seeds, "asked": asked}
     path: Path = options.out or default_path(f"{config.run.name}-study")
-    folder = SeriesFolder(path, "study", head)
-    folder.write_toml("asked.toml", toml_values(config))
-    done = sum(job.key in folder.results for job in jobs)
-    say(f"study: {len(jobs)} runs, {done} of them done; folder: {path}")
-    return Study(folder, asked, jobs), config.run.timeout
+    return Study(path, config, asked, jobs)
 
 
-def _told(study: Study) -> Jobs:
+def _open(study: Study, options: argparse.Namespace) -> SeriesFolder:
+    """Make the folder, or continue in it."""
+    asked = study.asked
+    head = {**circumstances(library()), "seeds": options.seeds, "asked": asked}
+    folder = SeriesFolder(study.path, "study", head)
+    folder.write_toml("asked.toml", toml_values(study.config))
+    done = sum(job.key in folder.results for job in study.jobs)
+    say(f"study: {len(study.jobs)} runs, {done} of them done; folder: {study.path}")
+    return folder
+
+
+def _told(study: Study, folder: SeriesFolder) -> Jobs:
     """Ask for every run, and say how each has ended that was not done before."""
-    known = set(study.folder.results)
+    known = set(folder.results)
     count = len(study.jobs)
     for number, job in enumerate(study.jobs, 1):
         result = yield job
@@ -147,10 +169,10 @@ def _kept(done: Finished, ready: Ready) -> Result:
     }
 
 
-def _finish(study: Study, shown: str, signal: str | None) -> None:
+def _finish(study: Study, folder: SeriesFolder, shown: str, signal: str | None) -> None:
     """Write the tables of what is done, and print one."""
-    results = list(_results(study))
-    folder = study.folder
+    keys = [job.key for job in study.jobs]
+    results = [folder.results[key] for key in keys if key in folder.results]
     if results:
         groups = groups_of(results, study.asked)
         folder.write_text("table.txt", as_text(groups))
@@ -174,9 +196,3 @@ def _draw(folder: Path, groups: list[Group]) -> list[Path]:
     from pmgt_mpi.pictures.bands import plot_study
 
     return plot_study(folder, groups)
-
-
-def _results(study: Study) -> Iterator[Result]:
-    for job in study.jobs:
-        if job.key in study.folder.results:
-            yield study.folder.results[job.key]

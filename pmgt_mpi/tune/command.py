@@ -15,7 +15,7 @@ from pmgt_mpi.config.write import toml_values
 from pmgt_mpi.errors import UserError
 from pmgt_mpi.execution.command import on_world
 from pmgt_mpi.execution.log import try_to_draw
-from pmgt_mpi.execution.series import Series, with_stream
+from pmgt_mpi.execution.series import Series, resolved, with_stream
 from pmgt_mpi.execution.setup import Setup
 from pmgt_mpi.execution.shared_setup import Ready, SetUps
 from pmgt_mpi.mpi.collective import Collective
@@ -46,7 +46,7 @@ class Tuning(NamedTuple):
     config: Config
     cost: Formula
     ranges: list[Asked]
-    folder: SeriesFolder
+    asked: dict[str, Any]
 
 
 def tune_command(options: argparse.Namespace, monitor: Monitor) -> int:
@@ -59,26 +59,31 @@ def _tune(options: argparse.Namespace, everyone: Collective, monitor: Monitor) -
     config: Config | None = None
     with everyone.agreed():
         if everyone.agent == 0:
-            tuning = _open(options, everyone.agents)
+            tuning = _read(options, everyone.agents)
             config = tuning.config
     config = everyone.from_first(config)
     assert config is not None
     watchdog = Watchdog(everyone, monitor, config.run.timeout)
     set_ups = SetUps(everyone, watchdog)
-    setup = set_ups.ready(with_stream(config, FIRST_STREAM)).setup
+    # What is refused here leaves no folder.
+    setup = resolved(set_ups, with_stream(config, FIRST_STREAM))[0].setup
+    folder: SeriesFolder | None = None
+    with everyone.agreed():
+        if tuning is not None:
+            folder = _open(tuning, options.out)
     series = Series(set_ups, watchdog, _kept)
-    if tuning is None:
+    if tuning is None or folder is None:
         signal = series.run(None, None)
     else:
         resolve, rows = _resolver(config, setup), min(setup.rows)
         search = _search(options, tuning, resolve, rows)
-        signal = series.run(search.jobs(), tuning.folder)
-        _finish(search, tuning, signal)
+        signal = series.run(search.jobs(), folder)
+        _finish(search, folder, signal)
     return 0 if signal is None else INTERRUPTED
 
 
-def _open(options: argparse.Namespace, ranks: int) -> Tuning:
-    """Read what is asked for, and make the folder or continue in it."""
+def _read(options: argparse.Namespace, ranks: int) -> Tuning:
+    """Read what is asked for."""
     plugins = options.allow_plugins
     config = read_config(options.config, options.set, allow_plugins=plugins)
     if not any(getattr(config.stop, key) for key in GOALS):
@@ -103,13 +108,18 @@ def _open(options: argparse.Namespace, ranks: int) -> Tuning:
         "ranges": [one.__dict__ for one in ranges],
         "ranks": ranks,
     }
-    path: Path = options.out or default_path(f"{config.run.name}-tuning")
-    head = {**circumstances(library()), "asked": asked}
+    return Tuning(config, cost, ranges, asked)
+
+
+def _open(tuning: Tuning, out: Path | None) -> SeriesFolder:
+    """Make the folder, or continue in it."""
+    path = out or default_path(f"{tuning.config.run.name}-tuning")
+    head = {**circumstances(library()), "asked": tuning.asked}
     folder = SeriesFolder(path, "tuning", head)
-    folder.write_toml("asked.toml", toml_values(config))
+    folder.write_toml("asked.toml", toml_values(tuning.config))
     done = len(folder.results)
     say(f"tuning: {done} runs are done; folder: {path}" if done else f"folder: {path}")
-    return Tuning(config, cost, ranges, folder)
+    return folder
 
 
 def _resolver(config: Config, setup: Setup) -> Callable[[AlgorithmSection], Any]:
@@ -152,9 +162,8 @@ def _kept(done: Finished, ready: Ready) -> Result:  # noqa: ARG001
     }
 
 
-def _finish(search: Search, tuning: Tuning, signal: str | None) -> None:
+def _finish(search: Search, folder: SeriesFolder, signal: str | None) -> None:
     """Write and tell what was found."""
-    folder = tuning.folder
     if signal is not None:
         folder.close()
         say(
@@ -162,11 +171,12 @@ def _finish(search: Search, tuning: Tuning, signal: str | None) -> None:
             f"{folder.path}"
         )
         return
-    tuned = [_tuned(search, section) for section in tuning.config.algorithm]
+    config = search.config
+    tuned = [_tuned(search, section) for section in config.algorithm]
     folder.write_csv("trials.csv", trial_rows(tuned))
-    best = [search.best(section.label) for section in tuning.config.algorithm]
+    best = [search.best(section.label) for section in config.algorithm]
     sections = tuple(_with_best(trial) for trial in best)
-    values = toml_values(replace(tuning.config, algorithm=sections))
+    values = toml_values(replace(config, algorithm=sections))
     folder.write_toml("best.toml", values)
     folder.close()
     write("\n" + _table(search, best) + "\n\n")

@@ -161,9 +161,10 @@ class Search:
                 yield from self._run(trial, part)
             trials.sort(key=lambda trial: trial.score(self.cost, self.judge))
             if trials:
+                some = "1 trial" if len(trials) == 1 else f"{len(trials)} trials"
                 say(
-                    f"{printable(section.label)}: {len(trials)} trials up to "
-                    f"{short(part)}, best: {self._told(trials[0])}"
+                    f"{printable(section.label)}: {some} up to {short(part)}, best: "
+                    f"{self._told(trials[0])}"
                 )
             trials = trials[: ceil(len(trials) / THIRD)]
 
@@ -203,7 +204,8 @@ class Search:
         raise UserError(
             f"--budget {self.budget:g} is too small for one trial: {own.section.label} "
             f"needs {min(firsts):.6g} ({self.cost.text}) up to its first record; give "
-            "more, or leave --budget out to take what the config's own values cost"
+            "more, or no --budget for what the config's own values cost, and another "
+            "--out"
         )
 
     def _budget(self) -> float:

@@ -184,3 +184,11 @@ def test_what_a_round_costs_is_measured_once_for_all_runs(tmp_path):
     of_svrg = {cost for key, cost in costs.items() if "pmgt-svrg" in key}
     assert len(of_svrg) == 1
     assert log2(of_svrg.pop()).is_integer()
+
+
+def test_a_study_that_is_refused_leaves_no_folder(tmp_path):
+    (tmp_path / "config.toml").write_text(TWO)
+    done = study(tmp_path, "--seeds", "1", "--set", "data.shares=[1, 2, 3]", ranks=1)
+    assert done.returncode == 2
+    assert "shares" in done.stderr
+    assert not (tmp_path / "out").exists()

@@ -115,16 +115,19 @@ def test_a_tuning_that_was_killed_does_what_is_missing(tuned):
         (("--range", "nids.step_size=2,1"), "is empty: expected 0 < LOW < HIGH"),
         (("--budget", "5"), "--budget 5 is too small for one trial: pmgt-svrg needs"),
         (("--set", "stop.relative_suboptimality=0"), "relative_suboptimality = 0"),
+        (("--set", "algorithm.0.batch_size=5000"), "batch_size = 5000 is more than"),
         (("--trials", "0"), "--trials 0: expected 1 or more"),
         (("--seeds", "3"), "unrecognized arguments: --seeds 3"),
     ],
 )
-def test_what_cannot_be_tuned_is_told_in_a_sentence(tuned, arguments, sentence):
-    folder, _ = tuned
-    done = tune(folder, *arguments, out="refused", ranks=1)
+def test_what_cannot_be_tuned_is_told_in_a_sentence(tmp_path, arguments, sentence):
+    (tmp_path / "config.toml").write_text(TWO)
+    done = tune(tmp_path, *arguments, ranks=1)
     assert done.returncode == 2
     assert sentence in done.stderr
     assert "Traceback" not in done.stderr
+    begun = "--budget" in arguments  # what a trial needs is seen when one has begun
+    assert (tmp_path / "out").exists() == begun
 
 
 def test_a_config_without_a_goal_cannot_be_tuned(tmp_path):
