@@ -24,6 +24,7 @@ from pmgt_mpi.execution.loop import run_loop
 from pmgt_mpi.execution.setup import Setup
 from pmgt_mpi.execution.theory_bound import theory_bound
 from pmgt_mpi.gossip.gossip import Gossip
+from pmgt_mpi.gossip.server import gossip_for
 from pmgt_mpi.output.results import Finished, Record
 from pmgt_mpi.parameters.cadence import tells_mapping
 from pmgt_mpi.parameters.guard import guarded
@@ -76,7 +77,7 @@ def run_algorithm(
         tell(note)
     collective = setup.collective
     comm = setup.comm.Dup()
-    gossip = Gossip(
+    gossip = gossip_for(
         comm,
         setup.neighbourhood,
         config.mixing_of(section),

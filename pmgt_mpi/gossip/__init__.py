@@ -9,6 +9,7 @@ MIXINGS = Registry(
         "fastmix-optimal": "pmgt_mpi.gossip.polynomials:fastmix_optimal",
         "chebyshev": "pmgt_mpi.gossip.polynomials:chebyshev",
         "plain": "pmgt_mpi.gossip.polynomials:plain",
+        "server": "pmgt_mpi.gossip.polynomials:server",
     },
 )
 

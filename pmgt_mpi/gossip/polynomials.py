@@ -35,6 +35,11 @@ def plain(lambda_2: float, lambda_min: float) -> Iterator[Term]:  # noqa: ARG001
         yield 1.0, 0.0, 0.0
 
 
+def server(lambda_2: float, lambda_min: float) -> Iterator[Term]:
+    """No gossip: agent 0 takes the exact mean of all, as a server would."""
+    return plain(lambda_2, lambda_min)
+
+
 def fastmix(lambda_2: float, lambda_min: float) -> Iterator[Term]:
     """FastMix as the paper prints it: h = 1 / (1 + √(1 − λ²)) (Algorithm 2)."""
     lam = max(abs(lambda_2), abs(lambda_min))

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from pmgt_mpi.config.schema import Config
 from pmgt_mpi.errors import UserError
 from pmgt_mpi.gossip.gossip import Gossip
+from pmgt_mpi.gossip.server import gossip_for
 from pmgt_mpi.mpi.collective import Collective
 from pmgt_mpi.parameters.facts import Engine, RunFacts
 from pmgt_mpi.problems.base import Problem
@@ -83,7 +84,7 @@ def measured_in_run(config: Config, facts: RunFacts, engine: Engine) -> float:
     if facts.collective.agents == 1:
         return ALONE
     comm = facts.comm.Dup()
-    gossip = Gossip(
+    gossip = gossip_for(
         comm,
         facts.neighbourhood,
         config.mixing_of(config.algorithm[0]),

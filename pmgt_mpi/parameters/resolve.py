@@ -10,7 +10,8 @@ from pmgt_mpi.algorithms.base import Setting
 from pmgt_mpi.config.schema import Config
 from pmgt_mpi.config.sections import AlgorithmSection
 from pmgt_mpi.errors import UserError
-from pmgt_mpi.gossip.polynomials import contraction, rounds_for
+from pmgt_mpi.gossip.polynomials import contraction, rounds_for, server
+from pmgt_mpi.gossip.server import spectrum_of
 from pmgt_mpi.mpi.leader import led_by_first
 from pmgt_mpi.parameters.cadence import cadence
 from pmgt_mpi.parameters.cost import RoundCost, measured_in_run, unmeasured
@@ -108,17 +109,18 @@ def setting_of(facts: RunFacts, config: Config, section: AlgorithmSection) -> Se
     """Return what the parameters of an algorithm may depend on."""
     cost = RoundCost(config.cost.round_in_gradients, unmeasured)
     network, mixing = facts.network, config.mixing_of(section)
-    spectrum = network.lambda_2, network.lambda_min
+    agents = facts.collective.agents
+    spectrum = spectrum_of(mixing, network.lambda_2, network.lambda_min)
     return Setting(
-        agents=facts.collective.agents,
+        agents=agents,
         n=facts.n,
         least_rows=min(facts.rows),
         constants=facts.constants,
         sigma_psi=facts.regularizer.sigma,
-        lambda_2=network.lambda_2,
-        lambda_min=network.lambda_min,
-        psd=network.psd,
-        own_weight=network.largest_own_weight,
+        lambda_2=spectrum[0],
+        lambda_min=spectrum[1],
+        psd=network.psd or mixing is server,
+        own_weight=1 / agents if mixing is server else network.largest_own_weight,
         steps=config.steps(section),
         mix_rounds=config.mixing.rounds,
         rounds_for=lambda rho: rounds_for(mixing, rho, *spectrum),

@@ -15,6 +15,7 @@ from pmgt_mpi.errors import UserError
 from pmgt_mpi.execution.engine import choose_engine
 from pmgt_mpi.execution.network import network_of
 from pmgt_mpi.gossip.polynomials import rounds_for
+from pmgt_mpi.gossip.server import spectrum_of
 from pmgt_mpi.graphs.network import Network
 from pmgt_mpi.mpi.collective import Collective
 from pmgt_mpi.mpi.world import alone
@@ -142,9 +143,8 @@ def values_of(
     rounds = {}
     for section in config.algorithm:
         mixing, name = config.mixing_of(section), section.mixing or config.mixing.method
-        rounds[name] = rounds_for(
-            mixing, options.contraction, network.lambda_2, network.lambda_min
-        )
+        spectrum = spectrum_of(mixing, network.lambda_2, network.lambda_min)
+        rounds[name] = rounds_for(mixing, options.contraction, *spectrum)
     return {
         "cluster": vars(cluster),
         "network": {

@@ -12,6 +12,8 @@ from pmgt_mpi.config.schema import Config
 from pmgt_mpi.config.sections import AlgorithmSection
 from pmgt_mpi.gossip.exchange import tape_shape
 from pmgt_mpi.gossip.gossip import Gossip
+from pmgt_mpi.gossip.polynomials import server
+from pmgt_mpi.gossip.server import spectrum_of
 from pmgt_mpi.graphs.neighbourhood import facts_of
 from pmgt_mpi.graphs.network import Network
 from pmgt_mpi.mpi.collective import Collective
@@ -78,7 +80,8 @@ def with_round_cost(
     cost, setup = ALONE, sample.setup
     if network.agents > 1:
         gossip = gossip_here(config, asks[0], sample, network)
-        wire = cluster.wire(int(network.degrees.max()), setup.x0.nbytes)
+        degree = links_of(config, asks[0], network)[0]
+        wire = cluster.wire(degree, setup.x0.nbytes)
         problem, ranks = sample.engine.problem(setup.problem), Collective(setup.comm)
         cost = measured_cost(gossip, problem, setup.x0, ranks, wire)
         gossip.close()
@@ -95,13 +98,23 @@ def gossip_here(
     config: Config, section: AlgorithmSection, sample: Sample, network: Network
 ) -> Gossip:
     """Return the gossip of an agent of the largest degree, with one neighbour here."""
+    mixing = config.mixing_of(section)
     return one_for_all(
         sample.setup.comm,
-        int(network.degrees.max(initial=0)),
-        (network.lambda_2, network.lambda_min),
-        config.mixing_of(section),
+        links_of(config, section, network)[0],
+        spectrum_of(mixing, network.lambda_2, network.lambda_min),
+        mixing,
         sample.engine.exchange(config.network.exchange),
     )
+
+
+def links_of(
+    config: Config, section: AlgorithmSection, network: Network
+) -> tuple[int, int]:
+    """Return the largest degree and the number of edges over which messages go."""
+    if config.mixing_of(section) is server:
+        return network.agents - 1, network.agents - 1
+    return int(network.degrees.max(initial=0)), network.edges
 
 
 def estimated(config: Config, number: int, sample: Sample) -> list[str]:
@@ -146,8 +159,8 @@ def forecast(
     section = config.algorithm[number]
     method = resolved(config, section, sample, network, rounds)
     cost = step_cost(method, sample.n, T=T)
-    degree = int(network.degrees.max(initial=0))
     gossip = gossip_here(config, section, sample, network)
+    degree, edges = links_of(config, section, network)
     guard = guarded_parameters(section, config.mixing.rounds)
     watched = guarded(method, guard, network.diameter, sample.n)
     rehearsal = Rehearsal(
@@ -161,7 +174,7 @@ def forecast(
     x0 = sample.setup.x0
     nbytes = x0.nbytes * cost.vectors
     wire = cluster.wire(degree, nbytes)
-    ends = 2 * network.edges
+    ends = 2 * edges
     alone = network.agents == 1
     compute = per_step + cost.gradients * per_gradient
     communication = cost.rounds * (here + wire)

@@ -8,6 +8,7 @@ from pmgt_mpi.config.schema import Config
 from pmgt_mpi.errors import UserError
 from pmgt_mpi.execution.network import network_of
 from pmgt_mpi.gossip.polynomials import rounds_for
+from pmgt_mpi.gossip.server import spectrum_of
 from pmgt_mpi.output.table import markdown_text
 from pmgt_mpi.plan.forecast import Cluster, forecast
 from pmgt_mpi.plan.sample import Sample
@@ -39,9 +40,8 @@ def table(config: Config, cluster: Cluster, contraction: float, sample: Sample) 
             degree, gap = int(network.degrees.max()), 1 - network.lambda_2
             start = f"| {graph} | {m:,} | {degree} | {gap:.2g} |"
             try:
-                M = rounds_for(
-                    mixing, contraction, network.lambda_2, network.lambda_min
-                )
+                spectrum = spectrum_of(mixing, network.lambda_2, network.lambda_min)
+                M = rounds_for(mixing, contraction, *spectrum)
             except UserError:
                 lines.append(f"{start} > 100,000 | | | | |")
                 continue

@@ -100,7 +100,7 @@ class World:
             return X
         eigenvalues, V = np.linalg.eigh(self.W)
         lambda_min, lambda_2 = eigenvalues[0], eigenvalues[-2]
-        if self.mixing == "plain":
+        if self.mixing in ("plain", "server"):
             return np.linalg.matrix_power(self.W, M) @ X
         if self.mixing == "chebyshev":
             centre, delta = (lambda_2 + lambda_min) / 2, (lambda_2 - lambda_min) / 2

@@ -8,7 +8,7 @@ from pmgt_mpi.agent import Agent
 from pmgt_mpi.data.shard import Shard
 from pmgt_mpi.execution.engine import PYTHON
 from pmgt_mpi.gossip import MIXINGS
-from pmgt_mpi.gossip.gossip import Gossip
+from pmgt_mpi.gossip.server import gossip_for
 from pmgt_mpi.graphs.build import build_network
 from pmgt_mpi.mpi.collective import Collective
 from pmgt_mpi.problems import PROBLEMS
@@ -115,7 +115,7 @@ class Case:
         self.problem = engine.problem(problem) if wrap is None else wrap(problem)
         network = build_network(m, np.random.default_rng(2), topology="ring")
         self.comm = comm
-        self.gossip = Gossip(
+        self.gossip = gossip_for(
             comm if wire is None else wire,
             network.neighbourhood(comm.rank),
             MIXINGS.load(mixing),
@@ -138,7 +138,8 @@ class Case:
             rows = np.concatenate(A)
             top = np.linalg.eigvalsh(rows.T @ rows / len(rows))
             c, b = top[-1] + (top[-1] - top[-2]) / 2.0, problem.b
-        self.world = World(network.W.toarray(), A, y, kind, c, b, l1, mixing)
+        W = np.full((m, m), 1 / m) if mixing == "server" else network.W.toarray()
+        self.world = World(W, A, y, kind, c, b, l1, mixing)
 
     def states(self, algorithm, steps: int) -> list[dict[str, np.ndarray]]:
         """All agents' vectors after each step, on rank 0; elsewhere an empty list."""

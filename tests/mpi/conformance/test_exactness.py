@@ -26,7 +26,9 @@ def cases(name):
     shards_and_psi = list(product([True, False], psi))
     kinds = kinds_for(TRAITS[name])
     if "M" not in TRAITS[name].cost.rounds:
-        return [(kind, *case, "plain") for kind in kinds for case in shards_and_psi]
+        served = [(kinds[0], *shards_and_psi[-1], "server")]
+        each = [(kind, *case, "plain") for kind in kinds for case in shards_and_psi]
+        return each + served
     some = shards_and_psi if name in PAPERS_OWN else [(False, psi[-1])]
     everywhere = [(kinds[0], *case, "chebyshev") for case in shards_and_psi]
     mixings = [(kinds[0], *case, mixing) for case in some for mixing in MIXINGS]
