@@ -190,6 +190,12 @@ METHODS = {
         ("the other rows stand still",
          "v_rows = (1 - rho) * k.v_rows + rho * y_rows", "v_rows = k.v_rows.copy()"),
     ],
+    "vr-extra": [
+        ("the sum of what was mixed away counts twice",
+         "q=k.q + apart / 2", "q=k.q + apart"),
+        ("snapshot is the new point", "w, mu = k.x, agent.grad(k.x)",
+         "w, mu = x, agent.grad(x)"),
+    ],
 }
 """What goes wrong in a method, the text, and what takes its place."""
 

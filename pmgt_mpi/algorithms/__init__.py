@@ -41,7 +41,8 @@ ALGORITHMS = Registry(
         "svrg": "pmgt_mpi.algorithms.svrg:SVRG",
         "saga": "pmgt_mpi.algorithms.saga:SAGA",
         "katyushax": "pmgt_mpi.algorithms.katyushax:KatyushaX",
-        # Not named there: full gradients, and faster or with fewer rounds.
+        # Not named there: faster, or with fewer rounds.
+        "vr-extra": "pmgt_mpi.algorithms.vr_extra:VRExtra",
         "mudag": "pmgt_mpi.algorithms.mudag:Mudag",
         "opapc": "pmgt_mpi.algorithms.opapc:OPAPC",
         "proxskip": "pmgt_mpi.algorithms.proxskip:ProxSkip",

@@ -31,6 +31,7 @@ REFERENCES = {
     "dsba": single_rows.dsba,
     "dvr": single_rows.dvr,
     "adfs": single_rows.adfs,
+    "vr-extra": tracking.vr_extra,
     "saga": remembering.saga,
     "dsa": remembering.dsa,
     "gt-saga": remembering.gt_saga,

@@ -114,3 +114,23 @@ def destress(
             V = world.mix(V + change, inner_rounds)
         X = U
         yield {"x": X, "s": S, "grad_x": G}
+
+
+def vr_extra(world, x0, steps, chance, *, batch_size, probability, step_size):
+    """VR-EXTRA (Li et al. 2022) as printed: EXTRA, with estimates for gradients."""
+    del probability
+    W, W_tilde = world.W, (np.eye(world.m) + world.W) / 2
+    X_old = X = snapshot = np.tile(x0, (world.m, 1))
+    Q, MU, V_old = np.zeros_like(X), world.gradient(X), None
+    yield {"x": X, "q": Q, "w": snapshot, "mu": MU}
+    for _ in range(steps):
+        V = MU + world.minibatch_difference(X, snapshot, chance.batch(batch_size))
+        Q = Q + (X - W @ X) / 2
+        if V_old is None:
+            X_new = W @ X - step_size * V
+        else:
+            X_new = X + W @ X - W_tilde @ X_old - step_size * (V - V_old)
+        if next(chance.coins):
+            snapshot, MU = X, world.gradient(X)
+        X_old, X, V_old = X, X_new, V
+        yield {"x": X, "q": Q, "w": snapshot, "mu": MU}
