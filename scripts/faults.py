@@ -196,6 +196,12 @@ METHODS = {
         ("snapshot is the new point", "w, mu = k.x, agent.grad(k.x)",
          "w, mu = x, agent.grad(x)"),
     ],
+    "opapc-katyusha": [
+        ("the snapshot has no weight in y",
+         "+ TO_SNAPSHOT * k.w + (1 - tau - TO_SNAPSHOT) * k.x", "+ (1 - tau) * k.x"),
+        ("steps with the dual variable of before",
+         "z = (k.z - eta * (v + q))", "z = (k.z - eta * (v + k.q))"),
+    ],
 }
 """What goes wrong in a method, the text, and what takes its place."""
 

@@ -45,6 +45,7 @@ ALGORITHMS = Registry(
         "vr-extra": "pmgt_mpi.algorithms.vr_extra:VRExtra",
         "mudag": "pmgt_mpi.algorithms.mudag:Mudag",
         "opapc": "pmgt_mpi.algorithms.opapc:OPAPC",
+        "opapc-katyusha": "pmgt_mpi.algorithms.opapc_katyusha:OPAPCKatyusha",
         "proxskip": "pmgt_mpi.algorithms.proxskip:ProxSkip",
     },
 )

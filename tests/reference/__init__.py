@@ -32,6 +32,7 @@ REFERENCES = {
     "dvr": single_rows.dvr,
     "adfs": single_rows.adfs,
     "vr-extra": tracking.vr_extra,
+    "opapc-katyusha": accelerated.opapc_katyusha,
     "saga": remembering.saga,
     "dsa": remembering.dsa,
     "gt-saga": remembering.gt_saga,

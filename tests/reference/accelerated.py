@@ -41,3 +41,26 @@ def opapc(
         X_old, X = X, (rest - eta * Z) / (1 + eta * mu)
         X_f = X_g + 2 * tau / (2 - tau) * (X - X_old)
         yield {"x": X, "x_f": X_f, "z": Z}
+
+
+def opapc_katyusha(
+    world, x0, steps, chance, *,
+    batch_size, probability, step_size, momentum, dual_step, convexity, mix_rounds,
+):  # fmt: skip
+    """Loopless Katyusha with the dual step of OPAPC."""
+    del probability
+    eta, t1, t2, mu = step_size, momentum, 1 / 4, convexity
+    X = Z = snapshot = np.tile(x0, (world.m, 1))
+    Q, G = np.zeros_like(X), world.gradient(X)
+    yield {"x": X, "z": Z, "q": Q, "w": snapshot, "g": G}
+    for _ in range(steps):
+        Y = t1 * Z + t2 * snapshot + (1 - t1 - t2) * X
+        V = world.minibatch_difference(Y, snapshot, chance.batch(batch_size)) + G
+        rest = Z - eta * (V - mu * Y)
+        half = (rest - eta * Q) / (1 + eta * mu)
+        Q = Q + dual_step / eta * (half - world.mix(half, mix_rounds))
+        Z_old, Z = Z, (rest - eta * Q) / (1 + eta * mu)
+        if next(chance.coins):
+            snapshot, G = X, world.gradient(X)
+        X = Y + t1 * (Z - Z_old)
+        yield {"x": X, "z": Z, "q": Q, "w": snapshot, "g": G}
