@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cached_property
 from typing import Any, Protocol
 
@@ -10,7 +12,7 @@ from numpy.typing import NDArray
 
 from pmgt_mpi.problems.base import Problem
 from pmgt_mpi.problems.components import Components
-from pmgt_mpi.problems.gradient_table import gradient_table
+from pmgt_mpi.problems.gradient_table import GradientTable, gradient_table
 from pmgt_mpi.regularizers.base import Regularizer
 from pmgt_mpi.streams import IndexStream, stream
 
@@ -99,7 +101,10 @@ class Agent:
         stream_name: str,
         agent_id: int,
     ) -> None:
-        self._problem = problem
+        self._problem: Any
+        self._difference: Callable[..., Array] | None
+        self._table: GradientTable
+        self._see(problem)
         self._regularizer = regularizer
         self._gossip = gossip
         self._weight = weight
@@ -112,8 +117,6 @@ class Agent:
         own = stream(seed, purpose, 1, agent_id)
         self._indices = IndexStream(own, problem.rows)
         self._own_chance = stream(seed, purpose, 2, agent_id)
-        self._difference = getattr(problem, "minibatch_difference", None)
-        self._table = gradient_table(problem)
 
     # The local functions.
 
@@ -162,12 +165,35 @@ class Agent:
     def product(self, V: Array) -> Array:
         """C_i V, of a problem whose answer is eigenvectors: a pass over the rows."""
         self._pass()
-        return self._weighted(self._problem.product(V))  # type: ignore[attr-defined]
+        return self._weighted(self._problem.product(V))
 
     def gram(self) -> Array:
         """C_i, d × d, of such a problem: a pass too; not to be changed."""
         self._pass()
-        return self._weighted(self._problem.gram())  # type: ignore[attr-defined]
+        return self._weighted(self._problem.gram())
+
+    def trace(self) -> float:
+        """tr C_i, of such a problem: a pass too."""
+        self._pass()
+        return float(self._weight * self._problem.trace())
+
+    @contextmanager
+    def shifted(self, c: float, w: Array, V: Array) -> Iterator[None]:
+        """Meanwhile f_i(z) = ½⟨z, (c I − PC_iP)z⟩ − ⟨w, z⟩, with P = I − VVᵀ.
+
+        For methods that solve (c I − PCP) z = w by one that minimises.
+        """
+        own = self._problem, self._difference, self._table
+        self._see(self._problem.shifted(c, w, V))
+        try:
+            yield
+        finally:
+            self._problem, self._difference, self._table = own
+
+    def _see(self, problem: Problem) -> None:
+        self._problem = problem
+        self._difference = getattr(problem, "minibatch_difference", None)
+        self._table = gradient_table(problem)
 
     def _pass(self) -> None:
         self.passes += 1

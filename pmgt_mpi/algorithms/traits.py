@@ -75,6 +75,11 @@ class Traits(NamedTuple):
         Parameters that a guard may change where ``auto`` chose them: it makes steps
         smaller and rounds more. The method then has `watched`, and `rescaled` if its
         state is not of use with another step.
+    single
+        Whether it finds one eigenvector, and no more.
+    in_stages
+        Whether `cost` is that of one epoch of an inner method, of which a step takes
+        more and more.
     """
 
     source: str
@@ -90,6 +95,8 @@ class Traits(NamedTuple):
     psd: bool = False
     finds: Literal["minimiser", "eigenvectors"] = "minimiser"
     guarded: tuple[str, ...] = ()
+    single: bool = False
+    in_stages: bool = False
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -17,6 +18,7 @@ from pmgt_mpi.algorithms.eigenvectors.subspace import (
 from pmgt_mpi.estimators.agreement import InputError, anywhere
 from pmgt_mpi.estimators.network import Joined
 from pmgt_mpi.problems.covariance import Covariance, column_sums
+from pmgt_mpi.problems.shifted import ShiftedCovariance
 from pmgt_mpi.regularizers.none import NoRegularizer
 
 Array = NDArray[Any]
@@ -81,6 +83,17 @@ class Components(NamedTuple):
     reached: bool
 
 
+class Rows:
+    """The agent's problem: products with its covariance, and systems with it."""
+
+    def __init__(self, covariance: Covariance) -> None:
+        self.covariance = covariance
+        self.rows, self.shape = covariance.rows, covariance.shape
+        self.product, self.gram = covariance.product, covariance.gram
+        self.trace = covariance.trace
+        self.shifted = partial(ShiftedCovariance, covariance)
+
+
 class Fit:
     """One agent's part in finding components; no collective in it.
 
@@ -102,7 +115,7 @@ class Fit:
         self.mean = mean[1:] / mean[0]
         self.covariance = Covariance(A, self.mean)
         self.agent = Agent(
-            cast(Any, self.covariance),
+            cast(Any, Rows(self.covariance)),
             NoRegularizer(),
             joined.gossip,
             weight=m * A.shape[0] / self.rows,
@@ -148,17 +161,19 @@ class Fit:
             below = anywhere(self.joined.gossip, below, self.joined.diameter)
             if block == most or not below.all():
                 count = min(int(below.sum()) + 1, block)
-                found = Found(*(part[..., :count] for part in found))
-                return self._agreed(found, reached)
+                return self._agreed(first(found, count), reached)
             block = min(2 * block, most)
 
     def _solve(self, wanted: Wanted, k: int) -> tuple[Found, bool]:
         """Run the solver with one vector more, whose value gives the last gap."""
         d = len(self.mean)
-        width = min(k + 1, d)
+        kind = EIGENVECTORS.load(wanted.solver)
+        guard = 0 if getattr(kind, "one_by_one", False) else 1
+        width = min(k + guard, d)
         draw = np.random.default_rng(self.seed).standard_normal((d, width))
-        solver: EigenvectorSolver = EIGENVECTORS.load(wanted.solver)()
-        solver = solver.resolve(self.joined.setting(self.covariance.rows, self.agent.n))
+        solver: EigenvectorSolver = kind().resolve(
+            self.joined.setting(self.covariance.rows, self.agent.n)
+        )
         gossip, rounds = self.joined.gossip, self.joined.diameter
         state = solver.init(self.agent, np.linalg.qr(draw)[0])
         step, before = 0, gossip.rounds
@@ -172,7 +187,12 @@ class Fit:
                 found = solver.found(state)
                 far = np.array([not precise(found, k, wanted.tol)])
                 reached = not anywhere(gossip, far, rounds)[0]
-        return Found(*(part[..., :k] for part in found)), reached
+        found = first(found, k)
+        if guard == 0:  # a solve knows its vector much better than its value
+            V = found.V
+            CV = self.mean_of(self.agent.product(V))
+            found = found._replace(values=np.einsum("ij,ij->j", V, CV))
+        return found, reached
 
     def _agreed(self, found: Found, reached: bool) -> Components:
         """Give all agents the same, to rounding, with signs from the components alone.
@@ -190,6 +210,11 @@ class Fit:
         )
 
 
+def first(found: Found, k: int) -> Found:
+    """The first k eigenpairs."""
+    return Found(found.V[:, :k], found.values[:k], found.residuals[:k])
+
+
 def precise(found: Found, k: int, tol: float) -> bool:
     """Whether each of the first k vectors is right to an angle of tol.
 
@@ -197,6 +222,8 @@ def precise(found: Found, k: int, tol: float) -> bool:
     two values are too close for that, a residual at the level of rounding is enough.
     """
     values = found.values
+    if found.beyond is not None:
+        values = np.append(values, found.beyond)
     gaps = np.full(len(values), np.inf)
     gaps[:-1] = values[:-1] - values[1:]
     gaps[1:] = np.minimum(gaps[1:], values[:-1] - values[1:])

@@ -30,7 +30,10 @@ Array = NDArray[Any]
 MOST_STEPS = 10_000
 """Of a solver, after which the user is warned."""
 
-SHARES = {"covariances": list(EIGENVECTORS), "vectors": ["deepca", "lanczos"]}
+SHARES = {
+    "covariances": list(EIGENVECTORS),
+    "vectors": [name for name in EIGENVECTORS if name != "covariance"],
+}
 """What a neighbour may see, and the solvers that show it no more."""
 
 
@@ -48,7 +51,8 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
     tol
         Angle in radians that a component may be wrong by, where gaps allow.
     solver
-        ``"covariance"``, ``"deepca"``, ``"lanczos"``, or ``"auto"``.
+        ``"auto"``, or a name: ``"covariance"``, ``"deepca"``, ``"lanczos"``,
+        ``"shift-invert"`` for one component, ``"lazysvd"``.
     share
         What neighbours may see: ``"covariances"``, or ``"vectors"`` alone, which rules
         out the solver that sends covariances. It is no proof of privacy.
@@ -180,6 +184,11 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
                     f"solver = '{self.solver}' shows a neighbour more than share = "
                     f"'{self.share}' allows; take one of {allowed}, or 'auto'"
                 )
+        if self.solver == "shift-invert" and k != 1:
+            raise ValueError(
+                "solver = 'shift-invert' finds one component; take n_components = 1, "
+                "or 'lazysvd', which finds one after the other"
+            )
         return Wanted(
             components=int(k) if number else float(k) if share else None,  # type: ignore[arg-type]
             tol=float(self.tol),

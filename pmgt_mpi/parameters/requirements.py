@@ -70,6 +70,11 @@ def _refuse_another_aim(name: str, traits: Traits, facts: RunFacts) -> None:
             f"{name} looks for eigenvectors, and the problem asks for a minimiser; "
             "take [problem] kind = 'pca', or a method that minimises"
         )
+    if traits.single and facts.x0.shape[1] > 1:
+        raise UserError(
+            f"{name} finds one component, and {facts.x0.shape[1]} are asked for; take "
+            f"{traits.instead}, which finds one after the other"
+        )
     psi = type(facts.regularizer)
     if asked == "eigenvectors" and psi is not NoRegularizer:
         raise UserError(

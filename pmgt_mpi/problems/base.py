@@ -46,8 +46,11 @@ class Problem(Protocol):
     A problem whose answer is eigenvectors of the mean of symmetric C_i has, for the
     methods that find them,
 
-    ``product(V)`` and ``gram()``
-        C_i V for V of d × k, and C_i itself: both of them a pass over the rows.
+    ``product(V)``, ``gram()`` and ``trace()``
+        C_i V for V of d × k, C_i itself and its trace, each a pass over the rows.
+    ``shifted(c, w, V) -> Problem``
+        ½⟨z, (c I − PC_iP)z⟩ − ⟨w, z⟩ with P = I − VVᵀ: the mean over rows of terms that
+        are not convex.
     """
 
     shape: tuple[int, ...]

@@ -12,6 +12,7 @@ from pmgt_mpi.errors import UserError
 from pmgt_mpi.mpi.collective import Collective
 from pmgt_mpi.options import Count
 from pmgt_mpi.problems.covariance import Covariance, column_sums
+from pmgt_mpi.problems.shifted import ShiftedCovariance
 
 Array = NDArray[Any]
 
@@ -64,6 +65,14 @@ class PrincipalComponents:
     def gram(self) -> Array:
         """C_i, d × d, not to be changed."""
         return self.covariance.gram()
+
+    def trace(self) -> float:
+        """tr C_i, the mean of ‖a − ā‖²."""
+        return self.covariance.trace()
+
+    def shifted(self, c: float, w: Array, V: Array) -> ShiftedCovariance:
+        """Return ½⟨z, (c I − PC_iP)z⟩ − ⟨w, z⟩ with P = I − VVᵀ."""
+        return ShiftedCovariance(self.covariance, c, w, V)
 
     def value(self, V: Array) -> float:
         """f_i(V): minus the variance that the span of V captures."""

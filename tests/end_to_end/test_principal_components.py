@@ -81,6 +81,9 @@ def test_a_method_for_another_question_is_refused(folder):
         "nids looks for a minimiser, and the problem asks for eigenvectors; take one "
         "of covariance, deepca, lanczos"
     ) in wrong.stderr
+    one = mpirun(2, [*command, "--set", "algorithm.0.name=shift-invert", *out])
+    one.expect(2)
+    assert "shift-invert finds one component, and 3 are asked for" in one.stderr
     other = mpirun(2, [*command, "--set", "problem.kind=ridge",
         "--set", "problem.components=1", *out], timeout=60)  # fmt: skip
     other.expect(2)

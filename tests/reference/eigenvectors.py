@@ -115,5 +115,95 @@ def lanczos(world, start, steps, *, tolerance, basis, mix_rounds):
         }
 
 
-REFERENCES = {"covariance": covariance, "deepca": deepca, "lanczos": lanczos}
+def solved(world, C, P, c, w, z, epochs, tau, M):
+    """PMGT-KatyushaX on ½⟨z, (cI − PCP)z⟩ − ⟨w, z⟩, one inner step an epoch."""
+    weight = [world.weight(i) for i in range(world.m)]
+
+    def gradient(x):
+        return np.array(
+            [
+                weight[i] * (c[i] * x[i] - w[i]) - P[i] @ C[i] @ P[i] @ x[i]
+                for i in range(world.m)
+            ]
+        )
+
+    eta = (1.3 / c)[:, None]
+    x = y = q = z
+    g = gradient(x)
+    tracker = mixed(world, g, M)
+    for _ in range(epochs):
+        x = mixed(world, tau * q + (1 - tau) * y, M)
+        g_old, g = g, gradient(x)
+        tracker = mixed(world, tracker + g - g_old, M)
+        y = mixed(world, x - eta * mixed(world, tracker, M), M)
+        ahead = (q + tau / 2 * y - (x - y) / (2 * tau)) / (1 + tau / 2)
+        q = mixed(world, ahead, M)
+    return y
+
+
+def lazysvd(
+    world, start, steps, *, inner, batch_size, tolerance, mix_rounds, agree_rounds,
+    exact_rounds,
+):  # fmt: skip
+    """Shift-and-invert on what the vectors found so far leave, the shift halved."""
+    assert inner == "pmgt-katyushax"
+    assert batch_size >= world.n, "an epoch has one inner step"
+    del agree_rounds  # flags are exact
+    C, k, m = covariances(world), start.shape[1], world.m
+    c = 1.1 * mixed(world, [[np.trace(A)] for A in C], exact_rounds)[:, 0]
+    done = [np.zeros((len(start), 0))] * m
+    values = np.zeros((m, k))
+    w = np.array([start[:, 0]] * m)
+    stage, searching, solves = 0, True, 0
+    z, moves = w / c[:, None], []
+    for _ in range(steps):
+        tau = min(0.5, 0.8 * np.sqrt(1.3 * (1 - 1 / 1.1) * 0.42**stage))
+        P = [np.eye(len(start)) - V @ V.T for V in done]
+        epochs = int(np.ceil(1 / tau))
+        z = solved(world, C, P, c, w, z, epochs, tau, mix_rounds)
+        z = np.array([p @ one for p, one in zip(P, z, strict=True)])
+        length = np.linalg.norm(z, axis=1)
+        old, w = w, z / length[:, None]
+        gap = np.sum(w * old, axis=1) / length
+        j = done[0].shape[1]
+        values[:, j] = c - gap
+        moves.append(np.linalg.norm(w - old, axis=1))
+        z = w / gap[:, None]
+        solves += 1
+        if solves % 4 == 0:
+            before = moves[-2] if len(moves) > 1 else 1.0
+            far = (moves[-1] > tolerance).any()
+            slow = ((moves[-1] > 0.4 * before) & (moves[-1] > tolerance**0.5)).any()
+            if not far and j + 1 < k:
+                done = [
+                    orth(np.column_stack([V, one]))
+                    for V, one in zip(done, w, strict=True)
+                ]
+                w = np.array(
+                    [start[:, j + 1] - V @ (V.T @ start[:, j + 1]) for V in done]
+                )
+                w /= np.linalg.norm(w, axis=1)[:, None]
+                z, moves, searching, solves = w / c[:, None], [], True, 0
+            elif searching and slow:
+                c_old = c
+                c = mixed(world, (c - gap / 2)[:, None], exact_rounds)[:, 0]
+                z = w / (gap - (c_old - c))[:, None]
+                stage += 1
+            else:
+                searching = False
+        j = done[0].shape[1]
+        found = [
+            orth(np.column_stack([V, one, start[:, j + 1 :]]))
+            for V, one in zip(done, w, strict=True)
+        ]
+        yield {"V": np.array(found), "values": values.copy()}
+
+
+REFERENCES = {
+    "covariance": covariance,
+    "deepca": deepca,
+    "lanczos": lanczos,
+    "shift-invert": lazysvd,
+    "lazysvd": lazysvd,
+}
 """Called as ``reference(world, start, steps, **parameters)``; of each step's state."""

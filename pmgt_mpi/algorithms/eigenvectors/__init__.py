@@ -12,6 +12,8 @@ EIGENVECTORS = Registry(
         "covariance": "pmgt_mpi.algorithms.eigenvectors.covariance:GossipCovariance",
         "deepca": "pmgt_mpi.algorithms.eigenvectors.deepca:DeEPCA",
         "lanczos": "pmgt_mpi.algorithms.eigenvectors.lanczos:BlockLanczos",
+        "shift-invert": "pmgt_mpi.algorithms.eigenvectors.shift_invert:ShiftInvert",
+        "lazysvd": "pmgt_mpi.algorithms.eigenvectors.lazysvd:LazySVD",
     },
 )
 """Those that look for eigenvectors."""

@@ -21,11 +21,14 @@ class Found(NamedTuple):
         Orthonormal columns v_j, and θ_j = v_jᵀCv_j.
     residuals
         ‖Cv_j − θ_j v_j‖: over the gap to the next θ, the angle that v_j is wrong by.
+    beyond
+        A number that is above λ_{k+1}, of methods that come to know one.
     """
 
     V: Array
     values: Array
     residuals: Array
+    beyond: float | None = None
 
 
 class EigenvectorSolver(Algorithm, Protocol):

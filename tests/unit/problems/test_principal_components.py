@@ -95,3 +95,28 @@ def test_more_components_than_there_can_be_are_refused():
         "[problem] components = 5: there are 4 at most, as the data have 4 rows of 6 "
         "columns"
     )
+
+
+@pytest.mark.parametrize("form", ["dense", "csr"])
+def test_a_shifted_system_is_that_of_its_rows(form, tmp_path):
+    A = make_rows(N, D)
+    rng = np.random.default_rng(6)
+    V = np.linalg.qr(rng.normal(size=(D, 2)))[0]
+    P, c, w, z, z0 = np.eye(D) - V @ V.T, 3.0, *rng.normal(size=(3, D))
+    problem = PrincipalComponents(
+        Shard(rows_of(form, tmp_path, A), None, N, 1), alone(), components=K
+    ).shifted(c, w, V)
+
+    def mean(rows, x):
+        parts = (A[rows] - A.mean(axis=0)) @ P
+        return c * x - parts.T @ (parts @ x) / len(rows) - w
+
+    everyone, some = np.arange(N), np.array([3, 7, 7, 1])
+    np.testing.assert_allclose(problem.grad(z), mean(everyone, z), atol=1e-12)
+    np.testing.assert_allclose(problem.minibatch_grad(z, some), mean(some, z))
+    np.testing.assert_allclose(
+        problem.minibatch_difference(z, z0, some), mean(some, z) - mean(some, z0)
+    )
+    h = 1e-5 * w
+    slope = (problem.value(z + h) - problem.value(z - h)) / 2
+    assert problem.grad(z) @ h == pytest.approx(slope, rel=1e-6)
