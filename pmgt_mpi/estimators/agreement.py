@@ -37,15 +37,16 @@ def agreed_input(everyone: Collective) -> Iterator[None]:
         raise InputError(problem)
 
 
-def refuse_differing(everyone: Collective, what: str, own: Any) -> None:
+def refuse_differing(everyone: Collective, own: dict[str, Any]) -> None:
     """Refuse what all agents must have in common, and have not; collective."""
     words = everyone.gather(own)
-    for agent, word in enumerate(words):
-        if word != words[0]:
-            raise InputError(
-                f"agent {agent} has {what} {word}, and agent 0 has {words[0]}; expected"
-                " the same of all"
-            )
+    for what, first in words[0].items():
+        for agent, word in enumerate(words):
+            if word[what] != first:
+                raise InputError(
+                    f"agent {agent} has {what} {word[what]}, and agent 0 has {first}; "
+                    "expected the same of all"
+                )
 
 
 def diameter(everyone: Collective, neighbours: tuple[int, ...]) -> int:

@@ -111,12 +111,14 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
                     accept_sparse="csr",
                     copy=False,
                 )
-            refuse_differing(everyone, "columns:", int(X.shape[1]))
-            refuse_differing(everyone, "names of columns:", self._names())
-            with agreed_input(everyone):
                 wanted = self._wanted(int(X.shape[1]))
-            refuse_differing(everyone, "the arguments", tuple(wanted))
-            single = everyone.gather(X.dtype == np.float32)
+            own = {
+                "columns:": int(X.shape[1]),
+                "names of columns:": self._names(),
+                "rows of type": str(X.dtype),
+                "the arguments": tuple(wanted),
+            }
+            refuse_differing(everyone, own)
             place = place._replace(started=perf_counter())
             fit = Fit(place, X, self.seed)
             found = fit.find(wanted)
@@ -128,7 +130,7 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
                     f"{self.costs_['seconds']:.3g} s\n"
                 )
         self.solver_ = wanted.solver
-        self._keep(found, np.float32 if all(single) else np.float64)
+        self._keep(found, X.dtype)
         if not found.reached:
             warnings.warn(
                 f"PCA: {wanted.solver} did not reach tol = {self.tol:g} in {MOST_STEPS}"
@@ -207,7 +209,7 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
         names = getattr(self, "feature_names_in_", None)
         return None if names is None else list(map(str, names))
 
-    def _keep(self, found: Components, dtype: type) -> None:
+    def _keep(self, found: Components, dtype: Any) -> None:
         """Set the attributes that scikit-learn's PCA has."""
         k, d = found.V.shape
         N = found.rows
