@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from itertools import product
-from math import ceil
+from math import ceil, prod
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 if TYPE_CHECKING:
@@ -30,12 +30,23 @@ class Cost(NamedTuple):
         Gossip rounds.
     vectors
         Vectors of the size of x in one message.
+    holds
+        What stands in a message in place of x, of d × k: a column of it, or the upper
+        triangle of a d × d matrix.
     """
 
     gradients: str
     paper: str
     rounds: str
     vectors: int = 1
+    holds: Literal["x", "column", "triangle"] = "x"
+
+    def numbers(self, shape: tuple[int, ...]) -> int:
+        """How many numbers a message has, x being of this shape."""
+        d = shape[0]
+        if self.holds == "triangle":
+            return d * (d + 1) // 2
+        return self.vectors * (d if self.holds == "column" else prod(shape))
 
 
 class Traits(NamedTuple):

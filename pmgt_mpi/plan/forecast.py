@@ -172,7 +172,7 @@ def forecast(
     per_step, per_gradient = rehearsal.compute_model()
     here = rehearsal.round_seconds() if degree else 0.0
     x0 = sample.setup.x0
-    nbytes = x0.nbytes * cost.vectors
+    nbytes = x0.itemsize * method.traits.cost.numbers(x0.shape)
     wire = cluster.wire(degree, nbytes)
     ends = 2 * edges
     alone = network.agents == 1

@@ -101,13 +101,13 @@ def test_it_finds_the_eigenvectors_of_the_pooled_rows(comm, together, name, k, s
 
 @every_solver
 def test_a_step_costs_what_is_said(comm, together, name):
-    case = EigenCase(comm, k=1)
+    case = EigenCase(comm, k=1 if name == "shift-invert" else 3)
     method, agent, gossip = case.method(name), case.agent, case.gossip
     state = method.init(agent, case.problem.start)
     parameters = asdict(method)
     letters = {"M": parameters["mix_rounds"], "b": parameters.get("batch_size")}
     scope = {"n": agent._problem.rows, **letters}
-    spent = []
+    spent, sent = [], gossip.sent
     for _ in range(3):
         before = agent.gradients, agent.gradients_paper, agent.passes, gossip.rounds
         state = method.step(agent, state)
@@ -123,6 +123,9 @@ def test_a_step_costs_what_is_said(comm, together, name):
             n, paper, passes = E * n + own, E * paper + own, 0
             rounds = E * rounds + M if comm.size > 1 else 0
         assert spent == [[n, paper, passes, rounds]] * 3
+        messages = 3 * rounds * len(gossip.neighbourhood.neighbours)
+        nbytes = 8 * cost.numbers(case.problem.shape) * messages
+        assert gossip.sent == (sent.messages + messages, sent.bytes + nbytes)
     case.close()
 
 

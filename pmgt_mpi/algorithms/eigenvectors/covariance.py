@@ -64,7 +64,7 @@ class GossipCovariance:
 
     traits: ClassVar[Traits] = Traits(
         source="Xiao and Boyd 2004",
-        cost=Cost(gradients="0", paper="0", rounds="M"),
+        cost=Cost(gradients="0", paper="0", rounds="M", holds="triangle"),
         finds="eigenvectors",
     )
 

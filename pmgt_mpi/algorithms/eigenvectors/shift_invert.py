@@ -67,7 +67,7 @@ class ShiftInvert:
 
     traits: ClassVar[Traits] = Traits(
         source="Garber et al. 2016",
-        cost=Cost(gradients="n + 2*b", paper="n + b", rounds="5*M"),
+        cost=Cost(gradients="n + 2*b", paper="n + b", rounds="5*M", holds="column"),
         finds="eigenvectors",
         instead="lazysvd",
         single=True,
