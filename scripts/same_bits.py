@@ -105,6 +105,13 @@ def recorded(tree: Path, folder: Path) -> dict[str, Any]:
     return found
 
 
+def build_engine(tree: Path) -> None:
+    """Build the compiled engine of a work tree, which 0.1 has built at run time."""
+    if (tree / "pmgt_mpi" / "engine" / "__main__.py").exists():
+        command = [sys.executable, "-m", "pmgt_mpi.engine", "--build"]
+        subprocess.run(command, cwd=tree, stdout=subprocess.DEVNULL, check=True)
+
+
 def main(commit: str) -> int:
     """Compare; return the exit code."""
     with tempfile.TemporaryDirectory() as folder:
@@ -112,6 +119,7 @@ def main(commit: str) -> int:
         git = ["git", "-C", str(ROOT), "worktree"]
         subprocess.run([*git, "add", "-q", "--detach", tree, commit], check=True)
         try:
+            build_engine(tree)
             before = recorded(tree, Path(folder))
         finally:
             subprocess.run([*git, "remove", "--force", tree], check=True)
