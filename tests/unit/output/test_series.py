@@ -7,7 +7,7 @@ import json
 import pytest
 
 from pmgt_mpi.errors import UserError
-from pmgt_mpi.output.folder import SCHEMA
+from pmgt_mpi.output.looking import SCHEMA
 from pmgt_mpi.output.series import SeriesFolder
 
 HEAD = {"schema": SCHEMA, "asked": {"config": {"stop": {"steps": 5}}, "over": ["a"]}}

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from pmgt_mpi.output.folder import SCHEMA
+from pmgt_mpi.output.looking import SCHEMA
 from pmgt_mpi.output.series import SeriesFolder
 from pmgt_mpi.report.__main__ import main
 from tests.support.run_folders import trace, write_run
