@@ -10,9 +10,9 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from pmgt_mpi.algorithms import ALGORITHMS
 from scripts.plan_seconds import config, pair
 from tests.launcher import mpirun, run
+from tests.support.methods import ON_NETWORKS, TRAITS
 from tests.support.running import SMALL, Left, run_config
 
 LINKS = ["--latency", "1e-6", "--bandwidth", "1e10"]
@@ -78,7 +78,7 @@ GAUSSIAN = 'source = "gaussian"\nrows = 90\ncolumns = 5\ncondition = 50.0'
     [
         (
             4, 'source = "bernoulli"\nrows = 603\ncolumns = 8', PCA,
-            [name for name in ALGORITHMS if name not in ("svrg", "katyushax")], "",
+            [name for name in ON_NETWORKS if not TRAITS[name].linear], "",
         ),
         (
             4, f'{GAUSSIAN}\npartition = "shuffled"\nshares = [1, 2, 1, 5]',

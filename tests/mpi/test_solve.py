@@ -19,7 +19,7 @@ from pmgt_mpi.mpi.collective import AgreedError
 from pmgt_mpi.problems.logistic import Logistic
 from pmgt_mpi.problems.ridge import Ridge
 from pmgt_mpi.regularizers.box import Box
-from tests.support.methods import fits
+from tests.support.methods import TRAITS, fits
 
 N, D = 203, 6
 
@@ -48,9 +48,12 @@ def ridge(comm, **options):
 def test_auto_parameters_reach_the_direct_solution(comm, together, name):
     if not fits(name, comm.size):
         return
+    rows = TRAITS[name].linear  # a step is a row, and moves one agent alone
+    if rows and comm.size != 4:
+        return  # for time
     result = ridge(
-        comm, algorithm=name, steps=20_000, relative_suboptimality=1e-13,
-        evaluate_every=5,
+        comm, algorithm=name, relative_suboptimality=1e-13,
+        steps=80_000 if rows else 20_000, evaluate_every=200 if rows else 5,
     )  # fmt: skip
     A, y = data()
     direct = np.linalg.solve(A.T @ A / N + 0.05 * np.eye(D), A.T @ y / N)
@@ -58,8 +61,10 @@ def test_auto_parameters_reach_the_direct_solution(comm, together, name):
         assert result.status == "converged"
         np.testing.assert_allclose(result.reference, direct, rtol=1e-12)
         np.testing.assert_allclose(result.x, direct, rtol=0, atol=1e-5)
-        np.testing.assert_allclose(result.x_local, direct, rtol=0, atol=1e-5)
-        assert result.trace[0]["relative_suboptimality"] == pytest.approx(1)
+        local = 1e-4 if rows else 1e-5
+        np.testing.assert_allclose(result.x_local, direct, rtol=0, atol=local)
+        if not TRAITS[name].square:  # whose start is forced
+            assert result.trace[0]["relative_suboptimality"] == pytest.approx(1)
         assert result.trace[-1]["relative_suboptimality"] <= 1e-13
         assert result.counts["gradients"] > 0
         assert (result.counts["messages"] > 0) == (comm.size > 1)
