@@ -6,10 +6,16 @@ from math import ceil, sqrt
 
 import pytest
 
+from pmgt_mpi.algorithms.adfs import ADFS
+from pmgt_mpi.algorithms.dgt import DGT
+from pmgt_mpi.algorithms.dvr import DVR
+from pmgt_mpi.algorithms.mudag import Mudag
 from pmgt_mpi.algorithms.nids import NIDS
+from pmgt_mpi.algorithms.opapc import OPAPC
 from pmgt_mpi.algorithms.pg_extra import PGExtra
 from pmgt_mpi.algorithms.pmgt_katyushax import PMGTKatyushaX
 from pmgt_mpi.algorithms.pmgt_svrg import PMGTSVRG
+from pmgt_mpi.algorithms.saga import SAGA
 from tests.unit.algorithms.settings import CONSTANTS, ROUNDS, asked, setting
 
 THEORY = {"step_size": "theory", "mix_rounds": "theory"}
@@ -131,3 +137,54 @@ def test_pg_extra_takes_half_of_its_bound(lambda_min):
 def test_nids_does_not_depend_on_the_network(lambda_min):
     used = NIDS(step_size="theory").resolve(setting(lambda_min=lambda_min, agents=3))
     assert used.step_size == pytest.approx(1 / 2.5, rel=1e-12)
+
+
+@pytest.mark.parametrize(("lambda_2", "lambda_min"), [(0.97, 0.1), (0.5, -0.9)])
+def test_dgt_takes_the_step_of_qu_and_li(lambda_2, lambda_min):
+    s = setting(lambda_2=lambda_2, lambda_min=lambda_min)
+    beta, alpha = s.constants.L_local, s.constants.sigma + s.sigma_psi
+    gap = 1 - max(lambda_2, -lambda_min)
+    used = DGT(step_size="theory").resolve(s)
+    assert used.step_size == pytest.approx(alpha / beta**2 * gap**2 / 36, rel=1e-12)
+
+
+def test_saga_and_mudag_have_the_steps_of_one_machine():
+    assert SAGA(step_size="theory").resolve(setting()).step_size == 1 / (3 * 3.0)
+    used = Mudag(step_size="theory").resolve(setting())
+    assert used.step_size == 1 / 2.0
+    assert used.momentum == pytest.approx(sqrt(0.06 / 2), rel=1e-12)
+
+
+def test_opapc_takes_the_papers_parameters():
+    kappa, rho = 2.5 / 0.3, 0.4
+    s = setting(constants=CONSTANTS._replace(mu_local=0.3), contraction=lambda _M: rho)
+    used = OPAPC().resolve(s)
+    tau = 0.5 * sqrt((1 - rho) / (1 + rho) / kappa)
+    assert used.momentum == pytest.approx(tau, rel=1e-12)
+    assert used.step_size == pytest.approx(1 / (4 * tau * 2.5), rel=1e-12)
+    assert used.dual_step == pytest.approx(1 / 1.4, rel=1e-12)
+    assert used.convexity == 0.3
+
+
+ROWS = CONSTANTS._replace(mu_rows=0.1, L_rows=3.0, kappa_rows=40.0, root_rows=25.0)
+
+
+def test_dvr_balances_rows_and_mixes():
+    s = setting(constants=ROWS, contraction=lambda _M: 0.2)
+    theory, auto = (DVR(step_size=word).resolve(s) for word in ("theory", "auto"))
+    alpha = 2 * 0.8 / 3.0
+    comm, comp = 1.2 / 0.1, alpha * 40
+    assert theory.step_size == pytest.approx(1 / (comm + comp), rel=1e-12)
+    assert theory.row_step == pytest.approx(alpha / (comm + comp), rel=1e-12)
+    assert theory.probability == pytest.approx(comm / (comm + comp), rel=1e-12)
+    assert auto.step_size == pytest.approx(1.9 * theory.step_size, rel=1e-12)
+
+
+def test_adfs_balances_rows_and_mixes():
+    s = setting(constants=ROWS, contraction=lambda _M: 0.2)
+    used = ADFS().resolve(s)
+    sigma = 0.8 / 3.0 / 2
+    r1, r2 = 1 / (sqrt(2) * 25), sqrt(sigma * 0.1 / 1.2)
+    assert used.convexity == pytest.approx(sigma, rel=1e-12)
+    assert used.probability == pytest.approx(r1 / (r1 + r2), rel=1e-12)
+    assert used.step_size == pytest.approx(r2 / (r1 + r2) * r1, rel=1e-12)
