@@ -168,7 +168,8 @@ def test_values_of_options(section, keys, text):
         ),
         (
             {"mixing": "x"},
-            "unknown mixing 'x'; valid: fastmix, fastmix-optimal, chebyshev, plain",
+            "unknown mixing 'x'; valid: fastmix, fastmix-optimal, chebyshev, plain, "
+            "server",
         ),
     ],
 )
