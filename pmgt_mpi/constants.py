@@ -70,7 +70,8 @@ class Constants(NamedTuple):
         """Whether anything can be computed with them."""
         sizes = [self.L, self.l1, self.l2, self.sigma, self.L_local, abs(self.mu_local)]
         differ = self.nu, self.nu_local, self.gamma, self.zeta
-        sizes += [size for size in differ if size is not None]
+        rows = self.mu_rows, self.L_rows, self.kappa_rows, self.root_rows
+        sizes += [size for size in differ + rows if size is not None]
         lowest = SMALLEST if self.L > 0 else 0.0  # a flat f has L = 0
         within = all(0 <= size <= LARGEST for size in sizes)
         return within and lowest <= min(self.L, self.L_local)

@@ -91,7 +91,7 @@ class Quadratics:
             mix_rounds="auto",
             rounds_for=lambda rho: rounds_for(chebyshev, rho, *spectrum),
             contraction=lambda M: contraction(chebyshev, M, *spectrum),
-            round_cost=round_cost,
+            round_cost=lambda: round_cost,
         )  # fmt: skip
 
     def excess(self, x: Array) -> float:

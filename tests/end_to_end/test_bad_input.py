@@ -40,7 +40,7 @@ def complaint(result) -> str:
             "algorithm.0.step_size=-1",
             "step_size = -1: expected greater than 0 or 'auto' or 'theory'",
         ),
-        ("problem.kind=pca", "unknown problem 'pca'"),
+        ("problem.kind=lda", "unknown problem 'lda'"),
         ("network.topology=rings", "unknown graph 'rings'; did you mean 'ring'?"),
         ("networks.topology=ring", "unknown section [networks]; did you mean"),
         ("network.topology=hypercube", None),

@@ -80,11 +80,12 @@ class EigenCase:
             lambda_2=network.lambda_2,
             lambda_min=network.lambda_min,
             psd=network.psd,
+            own_weight=network.largest_own_weight,
             steps=1000,
             mix_rounds="auto",
             rounds_for=lambda rho: rounds_for(mixing, rho, *spectrum),
             contraction=lambda M: contraction(mixing, M, *spectrum),
-            round_cost=inf,
+            round_cost=lambda: inf,
         )
         zeros = [np.zeros(len(a)) for a in A]
         W = network.W.toarray()
