@@ -24,6 +24,9 @@ from pmgt_mpi.errors import DiskError, UserError
 from pmgt_mpi.output.looking import no_plain_file, refuse_links
 from pmgt_mpi.replacing import replacing
 
+CHUNK = 1 << 20
+"""Bytes of metrics.jsonl, which has any length, that are read at once."""
+
 
 class RunFolder:
     """The folder of one run, which belongs to this process as long as it is open.
@@ -109,10 +112,14 @@ class RunFolder:
 
     def metrics_digest(self, length: int) -> str | None:
         """Checksum of the first bytes of the lines; None if there are fewer."""
-        content = os.pread(self._metrics, length, 0)
-        if len(content) < length:
-            return None
-        return hashlib.blake2b(content, digest_size=16).hexdigest()
+        digest, place = hashlib.blake2b(digest_size=16), 0
+        while place < length:
+            part = os.pread(self._metrics, min(CHUNK, length - place), place)
+            if not part:
+                return None
+            digest.update(part)
+            place += len(part)
+        return digest.hexdigest()
 
     def take_up(self) -> None:
         """Change what was held back: a run that is resumed is not refused any more."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import resource
 import subprocess
 import sys
@@ -91,6 +92,18 @@ def test_metrics_are_cut_back_and_known_by_their_beginning(folder):
     folder.record({"step": 2})
     lines = (folder.path / "metrics.jsonl").read_text().splitlines()
     assert [json.loads(line)["step"] for line in lines] == [0, 2]
+
+
+def test_metrics_of_any_length_are_known(folder, monkeypatch):
+    """One read brings 2 GB at most, and may bring less."""
+    for step in range(100):
+        folder.record({"step": step})
+    length = folder.sync_metrics()
+    digest = folder.metrics_digest(length)
+    pread = os.pread
+    monkeypatch.setattr(os, "pread", lambda file, n, at: pread(file, min(n, 7), at))
+    assert folder.metrics_digest(length) == digest
+    assert folder.metrics_digest(length + 1) is None
 
 
 def test_a_run_that_is_resumed_changes_nothing_until_it_is_taken_up(folder):
