@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
+from pmgt_mpi.command_line import Parser, read_options
+from pmgt_mpi.entrance import end_together
 from pmgt_mpi.environment import launched, prepare
 from pmgt_mpi.errors import UserError
 from pmgt_mpi.terminal import command, complain, say
@@ -20,19 +21,10 @@ model.json, for pmgt_mpi.load and python -m pmgt_mpi.predict.
 """
 
 
-class Parser(argparse.ArgumentParser):
-    """Of the ranks, which all read the same command line, the first alone speaks."""
-
-    def error(self, message: str) -> NoReturn:
-        """Tell what is wrong, once."""
-        if launched()[1] == 0:
-            super().error(message)
-        sys.exit(2)
-
-
 def parse(arguments: list[str] | None) -> argparse.Namespace:
     """Read the command line."""
     parser = Parser(
+        end_together,
         prog="python -m pmgt_mpi.fit",
         description=DESCRIPTION,
         epilog="exit codes: 0 done; 2 wrong input.",
@@ -59,7 +51,7 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--out", metavar="DIR", type=Path, required=True, help="a new folder"
     )
-    return parser.parse_args(arguments)
+    return read_options(parser, arguments, lambda *_: None)
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -68,7 +60,6 @@ def main(arguments: list[str] | None = None) -> int:
     prepare()
     try:  # only now: numpy and MPI look at the environment when they are imported
         from pmgt_mpi.mpi.collective import AgreedError, Collective
-        from pmgt_mpi.mpi.ending import leave
         from pmgt_mpi.mpi.world import world
     except UserError as error:
         return complain(error) if launched()[1] == 0 else error.exit_code
@@ -76,8 +67,9 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         _fit(options, everyone)
     except AgreedError as error:
-        return leave(complain(error) if everyone.agent == 0 else error.exit_code)
-    return leave(0)
+        code = complain(error) if everyone.agent == 0 else error.exit_code
+        return end_together(code)
+    return end_together(0)
 
 
 def _fit(options: argparse.Namespace, everyone: Any) -> None:

@@ -61,7 +61,8 @@ def test_auto_parameters_reach_the_direct_solution(comm, together, name):
         assert result.status == "converged"
         np.testing.assert_allclose(result.reference, direct, rtol=1e-12)
         np.testing.assert_allclose(result.x, direct, rtol=0, atol=1e-5)
-        local = 1e-4 if rows else 1e-5
+        # Agents that do not send in every step are further apart.
+        local = 1e-4 if rows or TRAITS[name].cost.rounds == "C" else 1e-5
         np.testing.assert_allclose(result.x_local, direct, rtol=0, atol=local)
         if not TRAITS[name].square:  # whose start is forced
             assert result.trace[0]["relative_suboptimality"] == pytest.approx(1)
