@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from pmgt_mpi.agent import Agent
 from pmgt_mpi.algorithms.base import Setting
-from pmgt_mpi.algorithms.step_sizes import nids_step
 from pmgt_mpi.algorithms.traits import Cost, Traits
 from pmgt_mpi.options import AUTO, AutoStep, Chance
 
@@ -44,7 +43,7 @@ class ProxSkip:
     Parameters
     ----------
     step_size
-        α; ``auto`` as for NIDS.
+        α; ``auto`` is 1/L, less where an f_i is not convex: no guard looks on.
     probability
         p, of a round in a step; ``auto`` is √(2ασ/(1 − λ_2)), at most 1: then
         p² (1 − λ_2)/2, the rate at which agents come together, is ασ, that at which x
@@ -84,8 +83,11 @@ class ProxSkip:
         return state.x
 
     def resolve(self, setting: Setting) -> Self:
-        """α of NIDS, and p that balances the two rates; 1 where F may be flat."""
-        alpha, p = nids_step(NAME, self.step_size, setting), self.probability
+        """α, and p that balances the two rates; 1 where F may be flat."""
+        alpha, p = self.step_size, self.probability
+        if isinstance(alpha, str):
+            L = setting.needed_curvature(NAME, "step_size", alpha).L_local
+            alpha = min(1 / L, setting.largest_steady_step())
         if isinstance(p, str):
             p = 1.0
             if not setting.flat:

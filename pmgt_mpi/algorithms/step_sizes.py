@@ -46,17 +46,22 @@ def extra_step(method: str, wanted: float, setting: Setting) -> float:
     return min(0.95 * (5 + 3 * low) / (4 * L), setting.bold_step())
 
 
-def dsa_step(method: str, wanted: float, setting: Setting, b: int) -> float:
-    """α of DSA: a number, or what EXTRA and the smoothness of a minibatch allow.
+def careful_step(method: str, wanted: str, setting: Setting) -> float:
+    """α of methods like EXTRA that no guard looks after.
 
-    Of the first half of the paper's bound or 1/L, less where an f_i is not convex.
+    0.9 of EXTRA's bound or 1/L, less where an f_i is not convex.
     """
-    if not isinstance(wanted, str):
-        return wanted
     L = setting.needed_curvature(method, "step_size", wanted).L_local
     bound = (1 + min(setting.lambda_min, 1)) / L
+    return min(0.9 * bound, 1 / L, setting.largest_steady_step())
+
+
+def dsa_step(method: str, wanted: float, setting: Setting, b: int) -> float:
+    """α of DSA: a number, or what EXTRA and the smoothness of a minibatch allow."""
+    if not isinstance(wanted, str):
+        return wanted
     return min(
-        min(0.9 * bound, 1 / L, setting.largest_steady_step()) / 2,
+        careful_step(method, wanted, setting) / 2,
         resolve_step(method, wanted, setting, b),
     )
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from pmgt_mpi.agent import Agent
 from pmgt_mpi.algorithms.base import Setting
-from pmgt_mpi.algorithms.step_sizes import extra_step
+from pmgt_mpi.algorithms.step_sizes import careful_step
 from pmgt_mpi.algorithms.traits import Cost, Traits
 from pmgt_mpi.options import AUTO, SQRT, AutoStep, BatchSize, Chance
 
@@ -50,7 +50,7 @@ class VRExtra:
     probability
         p, of a new snapshot in a step; ``auto`` is b/n.
     step_size
-        α; ``auto`` is 1/(L + l1/b), L that of the worst f_i, and at most EXTRA's.
+        α; ``auto`` is 1/(L + l1/b), L that of the worst f_i, and at most `careful_step`.
 
     References
     ----------
@@ -95,6 +95,6 @@ class VRExtra:
         alpha, p = self.step_size, setting.probability(self.probability, b)
         if isinstance(alpha, str):
             c = setting.needed_curvature(NAME, "step_size", alpha)
-            most = extra_step(NAME, alpha, setting)
+            most = careful_step(NAME, alpha, setting)
             alpha = min(most, 1 / (c.L_local + c.l1 / b))
         return replace(self, batch_size=b, probability=p, step_size=alpha)

@@ -61,7 +61,7 @@ FIRST = [
     ("problems", "make_functions"),
     ("regularizers", "make_functions"),
     ("optimum", "measure"),
-    ("algorithms", "resolve"),
+    ("parameters", "resolve"),
     ("output", "open_folder"),
     ("checkpoints", "open_checkpoints"),
     ("agent", "run_algorithm"),
@@ -136,7 +136,7 @@ def test_a_run_enters_the_rooms_in_the_order_of_its_story(traced):
     last = {room: phase for phase, room in entered}
     assert last["graphs"] == "take_places"
     assert last["data"] == "load_rows"
-    assert last["loop"] == last["agent"] == last["algorithms"] == "run_algorithm"
+    assert last["loop"] == last["agent"] == last["parameters"] == "run_algorithm"
     assert last["output"] == last["pictures"] == "finish"
 
 

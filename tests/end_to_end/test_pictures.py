@@ -40,7 +40,7 @@ def figures(monkeypatch):
 @pytest.mark.parametrize("algorithms", [1, 3, 8, 17])
 def test_nothing_is_covered_cut_off_or_lost(tmp_path, figures, algorithms):
     head, *sections = re.split(r"(?m)^(?=\[\[algorithm\]\])", EVERY_METHOD.read_text())
-    assert len(sections) == 17
+    assert len(sections) > 17
     text = head + "".join(sections[:algorithms])
     run_config(tmp_path, text, set=SHORT).expect(0)
     run = read_run(tmp_path / "out")
