@@ -175,7 +175,9 @@ def test_what_the_run_refuses_the_plan_refuses(tmp_path):
 
 
 def test_a_step_with_a_given_T_costs_what_the_plan_says(tmp_path):
-    text = SMALL + "\n[mixing]\nrounds = 3\n"
+    # In some steps a guard asks; what it costs is not told of a step.
+    own = 'name = "pmgt-katyushax"\n'
+    text = SMALL.replace(own, own + "guard = []\n") + "\n[mixing]\nrounds = 3\n"
     run_config(tmp_path, text).expect(0)
     records = [
         r for r in Left(tmp_path / "out").metrics if r["algorithm"] == "pmgt-katyushax"
