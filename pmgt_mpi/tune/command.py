@@ -27,6 +27,7 @@ from pmgt_mpi.output.series import Result, SeriesFolder
 from pmgt_mpi.output.study import GOALS
 from pmgt_mpi.output.table import aligned, short
 from pmgt_mpi.output.tuning import Tuned, trial_rows
+from pmgt_mpi.parameters.guard import guarded_parameters
 from pmgt_mpi.parameters.resolve import resolved_method
 from pmgt_mpi.terminal import printable, say, write
 from pmgt_mpi.tune.cost import Formula
@@ -175,7 +176,7 @@ def _finish(search: Search, folder: SeriesFolder, signal: str | None) -> None:
     tuned = [_tuned(search, section) for section in config.algorithm]
     folder.write_csv("trials.csv", trial_rows(tuned))
     best = [search.best(section.label) for section in config.algorithm]
-    sections = tuple(_with_best(trial) for trial in best)
+    sections = tuple(_with_best(trial, tuning.config) for trial in best)
     values = toml_values(replace(config, algorithm=sections))
     folder.write_toml("best.toml", values)
     folder.close()
@@ -187,14 +188,15 @@ def _finish(search: Search, folder: SeriesFolder, signal: str | None) -> None:
     say(f"best values: {folder.path / 'best.toml'}")
 
 
-def _with_best(trial: Trial) -> AlgorithmSection:
+def _with_best(trial: Trial, config: Config) -> AlgorithmSection:
     """Return the section with numbers for all that was chosen, as its runs had them."""
     used = trial.parameters()
     names = {choice.name for choice in trial.choices}
     method = replace(
         trial.section.method, **{k: v for k, v in used.items() if k in names}
     )
-    return replace(trial.section, method=method)
+    guard = guarded_parameters(trial.section, config.mixing.rounds)
+    return replace(trial.section, method=method, guard=guard)
 
 
 def _tuned(search: Search, section: AlgorithmSection) -> Tuned:

@@ -141,7 +141,7 @@ def rows_of(comm):
 def solved(comm, **options):
     problem = {"kind": "ridge", "l2": 0.1}
     return pmgt_mpi.solve(
-        problem, *rows_of(comm), comm=comm, steps=600, relative_suboptimality=1e-8,
+        problem, *rows_of(comm), comm=comm, steps=1500, relative_suboptimality=1e-8,
         algorithm={"name": "nids", "step_size": 20.0, **options},
     )  # fmt: skip
 

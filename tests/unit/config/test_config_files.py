@@ -205,7 +205,7 @@ def test_every_default_is_written_out():
         {
             "name": "pmgt-katyushax", "batch_size": "auto", "step_size": "auto",
             "momentum": "auto", "mix_rounds": "section", "label": "pmgt-katyushax",
-            "stream": "pmgt-katyushax",
+            "stream": "pmgt-katyushax", "guard": "auto",
         }
     ]  # fmt: skip
     assert sections["stop"] == {"steps": 1000}
