@@ -50,7 +50,7 @@ class VRExtra:
     probability
         p, of a new snapshot in a step; ``auto`` is b/n.
     step_size
-        α; ``auto`` is 1/(L + l1/b), L that of the worst f_i, and at most `careful_step`.
+        α; ``auto`` is 1/(L + l1/b), L that of the worst f_i, at most `careful_step`.
 
     References
     ----------

@@ -176,7 +176,7 @@ def _finish(search: Search, folder: SeriesFolder, signal: str | None) -> None:
     tuned = [_tuned(search, section) for section in config.algorithm]
     folder.write_csv("trials.csv", trial_rows(tuned))
     best = [search.best(section.label) for section in config.algorithm]
-    sections = tuple(_with_best(trial, tuning.config) for trial in best)
+    sections = tuple(_with_best(trial, config) for trial in best)
     values = toml_values(replace(config, algorithm=sections))
     folder.write_toml("best.toml", values)
     folder.close()

@@ -80,7 +80,7 @@ class RowLab(Lab):
     def _part(self, A: Array) -> QuadraticModel:
         """f_i: the same model on some of the rows."""
         part = copy(self.whole)
-        for made in ("Q", "q"):
+        for made in ("G", "Q", "q"):
             part.__dict__.pop(made, None)
         part.A, part.rows = rows_of(A), len(A)
         return part

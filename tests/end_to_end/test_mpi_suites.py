@@ -9,7 +9,7 @@ import pytest
 from tests import launcher
 from tests.support import tally
 
-LIMIT = 400
+LIMIT = 600
 ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 
 

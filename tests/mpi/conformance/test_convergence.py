@@ -91,9 +91,11 @@ def test_it_comes_to_rest(comm, together, fitting, name, psi):
     if not fitting(name, psi):
         return
     tenths = 2 if TRAITS[name].linear else 10  # single rows: for time
+    # PG-EXTRA adds up differences, and remembers the rounding of its first steps.
+    exact = 1e-20 if name == "pg-extra" else EXACT
     there = run(
         comm, name, psi, 1.0, tenths,
-        steps=10_000, evaluate_every=every(name), relative_suboptimality=EXACT,
+        steps=10_000, evaluate_every=every(name), relative_suboptimality=exact,
     )  # fmt: skip
     steps = there.counts["step"] + 10 * (1 + 9 * TRAITS[name].linear)
     further = run(comm, name, psi, 1.0, tenths, steps=steps, evaluate_every=0)
