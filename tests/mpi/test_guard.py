@@ -162,4 +162,4 @@ def test_numbers_are_not_watched(comm, together):
     result = solved(comm, step_size=0.01)
     with together:
         assert result.counts["bytes"] % (8 * D) == 0
-        assert result.counts["rounds"] in (0, 599)
+        assert result.counts["rounds"] in (0, result.counts["step"] - 1)
